@@ -1,0 +1,74 @@
+#include "tests/skips.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <set>
+
+namespace skips {
+namespace {
+
+bool has_gpu() {
+    void* driver = MEMWALL_HAS_CUDA ? dlopen("libcuda.so.1", RTLD_NOW) : nullptr;
+    if (!driver) return false;
+    auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
+    auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
+    int devices = 0;
+    return init && count && init(0) == 0 && count(&devices) == 0 && devices > 0;
+}
+
+bool has_variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value;
+}
+
+struct Row {
+    Need need;
+    const char* name;
+    int tests;  // test cases that ask for it
+    bool (*here)();
+    const char* why;  // where it is not here
+    std::set<std::string> asked = {}, skipped = {};
+};
+
+// One row a Need, in its order.
+Row table[] = {
+    {Need::toolkit, "toolkit", 1, [] { return MEMWALL_HAS_CUDA != 0; }, "built without the CUDA toolkit"},
+    {Need::gpu, "gpu", 0, has_gpu, "no NVIDIA GPU that this build can use"},
+    {Need::display, "display", 0, [] { return has_variable("DISPLAY") || has_variable("WAYLAND_DISPLAY"); },
+     "no display"},
+    {Need::jax, "jax", 0, [] { return std::system("python3 -c 'import jax' >/dev/null 2>&1") == 0; },
+     "python3 has no JAX"},
+};
+
+}  // namespace
+
+std::string missing(Need need, const char* file, int line) {
+    Row& row = table[static_cast<int>(need)];
+    const std::string place = std::string(file) + ":" + std::to_string(line);  // subcases enter a test case again
+    row.asked.insert(place);
+    if (row.here()) return "";
+    row.skipped.insert(place);
+    return row.why;
+}
+
+int skipped() {
+    int sum = 0;
+    for (const Row& row : table) sum += static_cast<int>(row.skipped.size());
+    return sum;
+}
+
+std::string disagreement() {
+    std::string lines;
+    for (const Row& row : table) {
+        const int asked = static_cast<int>(row.asked.size());
+        const int expected = row.here() ? 0 : row.tests;
+        if (asked == row.tests && static_cast<int>(row.skipped.size()) == expected) continue;
+        lines += std::string("skips: ") + std::to_string(asked) + " test cases ask for '" + row.name + "' and " +
+                 std::to_string(row.skipped.size()) + " were skipped; the table in tests/skips.cpp says " +
+                 std::to_string(row.tests) + " and " + std::to_string(expected) + "\n";
+    }
+    return lines;
+}
+
+}  // namespace skips
