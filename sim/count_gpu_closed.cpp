@@ -1,0 +1,337 @@
+// The GPU counts by formula. A wave of CTAs in lockstep fetches each row strip of the left operand and each column strip
+// of the right one once; whether a strip is still there when a later wave wants it again follows from the bytes touched
+// in between, since the L2 is an LRU. Where those bytes cannot straddle its capacity the result equals the replay's.
+
+#include <cmath>
+
+#include "sim/count_gpu.hpp"
+
+namespace sim {
+
+namespace {
+
+/// Beyond this many waves, or strips in one direction, the rest is extrapolated.
+constexpr i64 most_waves = 4096, most_strips = 1 << 22;
+
+double bits_per_element(const std::vector<Access>& side) {
+    double bits = 0;
+    for (const Access& a : side) bits += static_cast<double>(a.tensor.bits);
+    return bits;
+}
+
+/// What one matmul fetched: sums of clipped tile extents over strip fetches (each fetch brings the whole reduction).
+struct StripFetches {
+    double rows = 0, cols = 0;
+    bool exact = true;
+    double streamed_bits = 0;   ///< distinct bits of all waves, summed
+    double last_wave_bits = 0;  ///< operands of the last wave
+};
+
+/// The waves of one matmul over its grid of tiles, for one batch entry and slice.
+class Waves {
+  public:
+    Waves(const Kernel& k, const Raster& raster, i64 slots, double capacity_bits)
+        : k_(k), raster_(raster), slots_(slots), capacity_(capacity_bits), tm_(k.row_tiles()), tn_(k.col_tiles()) {
+        // along_n walks groups of one row, along_m one group of all rows.
+        group_ = raster.kind == Raster::along_n ? 1 : raster.kind == Raster::grouped ? std::min<i64>(raster.group, tm_) : tm_;
+        const double red = static_cast<double>(k.extent.red);
+        row_bits_ = bits_per_element(k.left) * red;
+        col_bits_ = bits_per_element(k.right) * red;
+        out_bits_ = bits_per_element(k.outputs) + bits_per_element(k.epilogue);
+    }
+
+    StripFetches fetches() {
+        const i64 tiles = tm_ * tn_, waves = ceil_div(tiles, slots_);
+        if (tm_ > most_strips || tn_ > most_strips) return coarse();
+        rows_seen_.assign(static_cast<std::size_t>(tm_), -1);
+        cols_seen_.assign(static_cast<std::size_t>(tn_), -1);
+        prefix_.assign(1, 0.0);
+        operand_.clear();
+        const i64 walked = std::min(waves, most_waves);
+        for (wave_ = 0; wave_ < walked; ++wave_) walk_wave(wave_ * slots_, std::min(tiles, (wave_ + 1) * slots_));
+        if (walked < waves) {
+            const double scale = static_cast<double>(waves) / static_cast<double>(walked);
+            f_.rows *= scale;
+            f_.cols *= scale;
+            f_.streamed_bits *= scale;
+            f_.exact = false;
+            f_.rows = std::max(f_.rows, static_cast<double>(k_.extent.rows));
+            f_.cols = std::max(f_.cols, static_cast<double>(k_.extent.cols));
+        }
+        if (!operand_.empty()) f_.last_wave_bits = operand_.back();
+        return f_;
+    }
+
+    /// Slots between two CTAs that share the strip with the long way round: columns for along_n, rows for along_m.
+    double outer_distance() const { return static_cast<double>(group_ == 1 ? tn_ : group_); }
+    bool outer_is_col() const { return group_ == 1; }
+
+  private:
+    struct Strip {
+        i64 last;  ///< wave that used it before, -1 = none
+        double extent;
+    };
+
+    void touch_row(i64 r) {
+        i64& last = rows_seen_[static_cast<std::size_t>(r)];
+        if (last == wave_) return;
+        const double extent = static_cast<double>(clipped(k_.extent.rows, k_.tile.bm, r));
+        rows_.push_back({last, extent});
+        bits_ += extent * row_bits_;
+        last = wave_;
+    }
+    void touch_col(i64 c) {
+        i64& last = cols_seen_[static_cast<std::size_t>(c)];
+        if (last == wave_) return;
+        const double extent = static_cast<double>(clipped(k_.extent.cols, k_.tile.bn, c));
+        cols_.push_back({last, extent});
+        bits_ += extent * col_bits_;
+        last = wave_;
+    }
+
+    void walk_wave(i64 begin, i64 end) {
+        rows_.clear();
+        cols_.clear();
+        bits_ = 0;
+        if (raster_.kind == Raster::hilbert) {
+            for (i64 i = begin; i < end; ++i) {
+                const TileIndex t = tile_at(raster_, tm_, tn_, i);
+                touch_row(t.row);
+                touch_col(t.col);
+            }
+        } else {
+            walk_groups(begin, end);
+        }
+        const double out = static_cast<double>(end - begin) * static_cast<double>(k_.tile.bm) * static_cast<double>(k_.tile.bn) * out_bits_;
+        operand_.push_back(bits_);
+        prefix_.push_back(prefix_.back() + bits_ + out);
+        f_.streamed_bits += bits_;
+        const double step = bits_ * static_cast<double>(std::min(k_.tile.bk, k_.extent.red)) / static_cast<double>(k_.extent.red);
+        if (step > capacity_) f_.exact = false;  // even within a step the L2 cannot hold what is shared
+        for (const Strip& s : rows_) f_.rows += s.extent * missing(s.last, step);
+        for (const Strip& s : cols_) f_.cols += s.extent * missing(s.last, step);
+    }
+
+    /// Tiles [begin, end) of a grouped raster, group by group: which rows and columns of tiles they lie in.
+    void walk_groups(i64 begin, i64 end) {
+        const i64 per_group = group_ * tn_;
+        while (begin < end) {
+            const i64 g = begin / per_group, first = g * group_, rows = std::min(group_, tm_ - first);
+            const i64 group_end = std::min(end, g * per_group + rows * tn_);
+            const i64 a = begin - g * per_group, b = group_end - g * per_group;  // local numbers, column after column
+            for (i64 c = a / rows; c <= (b - 1) / rows; ++c) touch_col(c);
+            if (b - a >= rows) {
+                for (i64 r = 0; r < rows; ++r) touch_row(first + r);
+            } else {
+                for (i64 i = a; i < b; ++i) touch_row(first + i % rows);
+            }
+            begin = group_end;
+        }
+    }
+
+    /// The share of a strip that must be read again, last used in wave `u`: 1 = all, 0 = it is still there.
+    double missing(i64 u, double step) {
+        if (u < 0) return 1;
+        const std::size_t from = static_cast<std::size_t>(u), to = static_cast<std::size_t>(wave_);
+        const double before = operand_[from], now = bits_;
+        const double between = prefix_[to] - prefix_[from + 1];            // whole waves in between, with their outputs
+        const double outputs = prefix_[from + 1] - prefix_[from] - before;  // of the wave that used it
+        const double at_least = std::max(std::min(before, now) - step, to > from + 1 ? operand_[from + 1] : 0.0);
+        const double at_most = before + now + outputs + between;
+        if (std::max(before, now) + step + outputs + between <= capacity_) return 0;
+        if (at_least > capacity_) return 1;
+        if (at_most > capacity_) f_.exact = false;
+        // Tile k of nk was followed by (1-k/nk) of that wave and k/nk of this one: linear in k.
+        const double start = before + outputs + between, finish = now + outputs + between;
+        if (start <= capacity_ && finish <= capacity_) return 0;
+        f_.exact = false;
+        if (start > capacity_ && finish > capacity_) return 1;
+        const double crossing = (capacity_ - start) / (finish - start);
+        return start <= capacity_ ? 1 - crossing : crossing;
+    }
+
+    /// Grids too large to walk: every wave alike.
+    StripFetches coarse() const {
+        StripFetches f;
+        f.exact = false;
+        const double tiles = static_cast<double>(tm_) * static_cast<double>(tn_), waves = std::ceil(tiles / static_cast<double>(slots_));
+        const double per_col = static_cast<double>(group_), full = std::max(1.0, static_cast<double>(slots_) / per_col);
+        const double rows = std::min(static_cast<double>(tm_), std::max(per_col, static_cast<double>(slots_) / static_cast<double>(tn_)));
+        const double cols = std::min(static_cast<double>(tn_), full);
+        const double row_extent = static_cast<double>(std::min(k_.tile.bm, k_.extent.rows));
+        const double col_extent = static_cast<double>(std::min(k_.tile.bn, k_.extent.cols));
+        const double wave_bits = rows * row_extent * row_bits_ + cols * col_extent * col_bits_;
+        const double row_strips = static_cast<double>(k_.extent.rows) * row_bits_, col_strips = static_cast<double>(k_.extent.cols) * col_bits_;
+        f.rows = row_strips + wave_bits <= capacity_ ? static_cast<double>(k_.extent.rows)
+                                                     : std::max(static_cast<double>(k_.extent.rows), waves * rows * row_extent);
+        f.cols = col_strips + wave_bits <= capacity_ ? static_cast<double>(k_.extent.cols)
+                                                     : std::max(static_cast<double>(k_.extent.cols), waves * cols * col_extent);
+        f.streamed_bits = waves * wave_bits;
+        f.last_wave_bits = wave_bits;
+        return f;
+    }
+
+    const Kernel& k_;
+    Raster raster_;
+    i64 slots_;
+    double capacity_;
+    i64 tm_, tn_, group_ = 1, wave_ = 0;
+    double row_bits_ = 0, col_bits_ = 0, out_bits_ = 0, bits_ = 0;
+    std::vector<i64> rows_seen_, cols_seen_;
+    std::vector<Strip> rows_, cols_;
+    std::vector<double> prefix_;   ///< bits touched before each wave
+    std::vector<double> operand_;  ///< operand bits of each wave
+    StripFetches f_;
+};
+
+/// `share` (1 = once, whole) of a count; exact for whole shares.
+i64 times(i64 count, double share) {
+    if (share == 1) return count;
+    return static_cast<i64>(std::llround(std::min(static_cast<double>(count) * share, 9e18)));
+}
+
+void add_read(const Access& a, double share, i64 batch, const MovedUnit& unit, i64 col_tile, DramFlows& flows) {
+    DramFlow& f = flows[static_cast<int>(a.tensor.name)];
+    const i64 sets = batch * a.slices;
+    f.read_bits += times(a.tensor.rows * a.tensor.cols * a.tensor.bits * sets, share);
+    f.moved_read_bytes += times(sweep_moved_bytes(a.tensor, unit, col_tile) * sets, share);
+}
+
+void add_writes(const Kernel& k, const MovedUnit& unit, DramFlows& flows) {
+    for (const Access& a : k.outputs) {
+        DramFlow& f = flows[static_cast<int>(a.tensor.name)];
+        const i64 sets = k.batch * a.slices;
+        f.write_bits += a.tensor.rows * a.tensor.cols * a.tensor.bits * sets;
+        f.moved_write_bytes += sweep_moved_bytes(a.tensor, unit, axis_tile(k, a.col_axis)) * sets;
+    }
+}
+
+double tensor_bits(const Access& a, i64 batch) {
+    return static_cast<double>(a.tensor.rows) * static_cast<double>(a.tensor.cols) * static_cast<double>(a.tensor.bits) *
+           static_cast<double>(batch * a.slices);
+}
+
+using Key = std::pair<Operand, int>;
+bool contains(const std::vector<Key>& seen, const Access& a) {
+    for (const Key& k : seen)
+        if (k.first == a.tensor.name && k.second == a.tensor.variant) return true;
+    return false;
+}
+
+}  // namespace
+
+Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, const Slots& slots) {
+    Counts c;
+    c.exact = true;
+    const MovedUnit unit = moved_unit(d, e);
+    const double effective = static_cast<double>(effective_bits(d)), whole = static_cast<double>(whole_bits(d));
+
+    // Everything that any kernel touches, each tensor once (an in-place output is its input).
+    double touched = 0;
+    std::vector<Key> seen;
+    const auto meet = [&](const Access& a, i64 batch) {
+        if (contains(seen, a)) return;
+        seen.push_back({a.tensor.name, a.tensor.variant});
+        touched += tensor_bits(a, batch);
+    };
+    for (const Kernel& k : kernels) {
+        each_input(k, [&](const Access& a) { meet(a, k.batch); });
+        for (const Access& a : k.outputs) meet(a, k.batch);
+    }
+    const bool fits = touched <= std::min(effective, whole);
+    const bool warm = e.l2 == L2Start::warm;
+    if (warm && !fits) c.exact = false;
+
+    Ledger ledger(kernels);
+    seen.clear();
+    DramFlows lockstep{}, staggered{};
+    double written = 0, dirty = 0, since_last = 0;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const Kernel& k = kernels[i];
+        DramFlows flows{}, apart{};
+        add_writes(k, unit, flows);
+        apart = flows;
+        double outputs = 0;
+        for (const Access& a : k.outputs) outputs += tensor_bits(a, k.batch);
+        if (fits) {  // only first touches read, and nothing is ever dropped
+            each_input(k, [&](const Access& a) {
+                if (contains(seen, a) || warm) return;
+                seen.push_back({a.tensor.name, a.tensor.variant});
+                add_read(a, 1, k.batch, unit, axis_tile(k, a.col_axis), flows);
+            });
+            for (const Access& a : k.outputs) seen.push_back({a.tensor.name, a.tensor.variant});
+            apart = flows;
+            dirty = written += outputs;
+        } else if (k.matmul) {
+            Waves waves(k, e.raster, std::max<i64>(1, slots[i] / std::max(1, k.splits)), effective);
+            const StripFetches f = waves.fetches();
+            const double rows = f.rows / static_cast<double>(k.extent.rows), cols = f.cols / static_cast<double>(k.extent.cols);
+            const bool lone = kernels.size() == 1 || (i == 0 && e.pass == Pass::forward);
+            c.exact = c.exact && f.exact && lone && k.batch == 1 && k.splits == 1 && e.cluster == Shape2{1, 1};
+            // Drifting CTAs share the strip with the long way round only while it outlives the drift.
+            const double per_tile = (f.rows * bits_per_element(k.left) + f.cols * bits_per_element(k.right)) *
+                                    static_cast<double>(k.extent.red) /
+                                    std::max(1.0, std::ceil(static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) /
+                                                            static_cast<double>(slots[i])));
+            const double lag = std::min(1.0, waves.outer_distance() / static_cast<double>(slots[i]));
+            const bool survives = lag * per_tile <= effective;
+            const double all_rows = static_cast<double>(k.col_tiles()), all_cols = static_cast<double>(k.row_tiles());
+            const double apart_rows = survives || waves.outer_is_col() ? rows : std::min(all_rows, std::max(rows, all_rows / 2));
+            const double apart_cols = survives || !waves.outer_is_col() ? cols : std::min(all_cols, std::max(cols, all_cols / 2));
+            for (const Access& a : k.left) {
+                add_read(a, rows, k.batch, unit, axis_tile(k, a.col_axis), flows);
+                add_read(a, apart_rows, k.batch, unit, axis_tile(k, a.col_axis), apart);
+            }
+            for (const Access& a : k.right) {
+                add_read(a, cols, k.batch, unit, axis_tile(k, a.col_axis), flows);
+                add_read(a, apart_cols, k.batch, unit, axis_tile(k, a.col_axis), apart);
+            }
+            for (const Access& a : k.epilogue) {
+                add_read(a, 1, k.batch, unit, axis_tile(k, a.col_axis), flows);
+                add_read(a, 1, k.batch, unit, axis_tile(k, a.col_axis), apart);
+                if (a.row_axis == Axis::one) c.exact = false;  // a bias is read again by each wave that lost it
+            }
+            const double last_outputs = std::min(outputs, static_cast<double>(slots[i]) * static_cast<double>(k.tile.bm) *
+                                                              static_cast<double>(k.tile.bn) * bits_per_element(k.outputs));
+            dirty = std::min(effective, last_outputs + std::max(0.0, effective - last_outputs - f.last_wave_bits) * 0.5);
+            dirty = std::min(dirty, outputs);
+            since_last = f.streamed_bits;
+        } else {
+            // The pass follows the order in which its input was written: tile at fraction p of the walk lies behind
+            // (1-p) of what the kernel before it touched and p of this walk.
+            double inputs = 0;
+            for (const Access& a : k.epilogue) inputs += tensor_bits(a, k.batch);
+            for (const Access& a : k.epilogue) {
+                const bool is_intermediate = !a.compulsory && i > 0;
+                double read = 1;
+                if (is_intermediate) {
+                    const double own = tensor_bits(a, k.batch);
+                    const double start = own + since_last, finish = inputs + (k.in_place ? 0 : outputs);
+                    if (start <= whole && finish <= whole)
+                        read = 0;
+                    else if (start > whole && finish > whole)
+                        read = 1;
+                    else
+                        read = start <= whole ? 1 - (whole - start) / (finish - start) : (whole - start) / (finish - start);
+                    const double tile = static_cast<double>(k.tile.bm) * static_cast<double>(k.tile.bn) * static_cast<double>(a.tensor.bits);
+                    if (own - tile <= whole || e.raster.kind != Raster::along_n || k.reverse) c.exact = false;
+                }
+                add_read(a, read, k.batch, unit, axis_tile(k, a.col_axis), flows);
+                add_read(a, read, k.batch, unit, axis_tile(k, a.col_axis), apart);
+            }
+            if (kernels.size() > 2 || e.pass != Pass::forward) c.exact = false;
+            dirty = std::min(outputs, whole * outputs / (inputs + outputs));
+            since_last = inputs + outputs;
+        }
+        add(lockstep, flows);
+        add(staggered, apart);
+        c.kernels.push_back(gpu_traffic(e, d, k, flows, ledger));
+        c.requests += k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch * static_cast<i64>(k.left.size() + k.right.size());
+    }
+    c.kernels.back().at(Level::dram).dirty_at_end_bytes = static_cast<i64>(dirty / 8);
+    c.dram_range.lockstep_bytes = dram_bytes(lockstep);
+    c.dram_range.staggered_bytes = dram_bytes(staggered);
+    return c;
+}
+
+}  // namespace sim

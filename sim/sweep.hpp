@@ -1,0 +1,44 @@
+#pragma once
+// Every legal tile of a stated space, ranked.
+
+#include <functional>
+#include <stop_token>
+#include <optional>
+#include <vector>
+
+#include "sim/report.hpp"
+
+namespace sim {
+
+struct SweepRow {
+    Experiment experiment;
+    Fit fit;                 ///< why it was rejected, else ok
+    double time_us = 0;      ///< predicted; meaningless when rejected
+    double interval_us[2] = {0, 0};
+    i64 dram_bytes = 0;      ///< expected
+    i64 sram_bytes = 0;      ///< on-chip need of a CTA (GPU), of all buffers (TPU), of the packed tiles (CPU)
+    int rank = 0;            ///< 1 = best; 0 when rejected
+    bool tie = false;        ///< its interval overlaps the best one's
+};
+
+/// The candidate tiles of one pass on a device: the axes of the sweep and of the heat map.
+struct TileSpace {
+    std::vector<i64> bm, bn, bk;
+};
+TileSpace tile_space(const Experiment& e, const Device& d);
+
+struct SweepOptions {
+    i64 replay_best = 0;  ///< re-count this many of the best by replay
+    std::stop_token stop;
+    std::function<void(double fraction)> progress;  ///< called now and then, from the calling thread
+};
+/// Ranked rows, rejected ones last. Times are by closed form, the best ones recounted where asked.
+std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const SweepOptions& options = {});
+
+/// The fastest predicted tile of one pass (never train) of `e`; nullopt when none fits.
+std::optional<Tile> best_tile(const Experiment& e, Pass pass, const Device& d);
+
+/// Replaces every "best" tile of `e`; says why where no tile fits.
+Fit resolve_best(Experiment& e, const Device& d);
+
+}  // namespace sim

@@ -1,0 +1,264 @@
+// GPU kernels: a wave of CTAs takes its k-steps at the pace of the slowest resource, pays fill and epilogue at the ends,
+// and the last wave has fewer SMs to itself.
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/time_work.hpp"
+
+namespace sim {
+
+namespace {
+
+/// Rows of an ldmatrix: an SMEM layout without swizzle puts all rows of a tile in the same banks once a row is this long,
+/// and eight rows are read at a time.
+constexpr double ldmatrix_row_bytes = 16, ldmatrix_rows = 8;
+constexpr double line_bytes = 128, lanes = 32;
+/// Of narrow types to f32, per SM (CUDA C++ Programming Guide, arithmetic instructions).
+constexpr double conversions_per_clock = 64;
+
+double as_double(i64 v) { return static_cast<double>(v); }
+
+const std::string* trait(const Experiment& e, const char* key) {
+    if (e.traits.empty()) return nullptr;
+    const auto it = e.traits.find(key);
+    return it == e.traits.end() ? nullptr : &it->second;
+}
+bool has_trait(const Experiment& e, const char* key, std::string_view value) {
+    const std::string* t = trait(e, key);
+    return t && *t == value;
+}
+
+/// Rows the engine's unit works on at once: a tile with fewer takes as long.
+i64 unit_rows(Engine engine) {
+    switch (engine) {
+        case Engine::mma: return 16;
+        case Engine::wgmma: return 64;
+        case Engine::tcgen05: return 128;
+        default: return 1;
+    }
+}
+
+/// Which of a SIMT kernel's threads read neighbouring addresses; none where it shares tiles through SMEM.
+enum class Direct { no, uncoalesced, coalesced };
+Direct direct_access(const Experiment& e) {
+    if (has_trait(e, "access", "uncoalesced") || e.rung == "01_naive") return Direct::uncoalesced;
+    if (has_trait(e, "access", "coalesced") || e.rung == "02_coalesced") return Direct::coalesced;
+    return Direct::no;
+}
+
+/// Lines that copying a tile touches, a warp load at a time: short rows use part of each.
+double lines_of(const Kernel& k, const Access& a) {
+    const auto tile = [&](Axis axis) {
+        return as_double(axis == Axis::rows ? k.tile.bm : axis == Axis::cols ? k.tile.bn : axis == Axis::red ? k.tile.bk : 1);
+    };
+    const double row_bytes = tile(a.col_axis) * as_double(a.tensor.bits) / 8;
+    return tile(a.row_axis) * std::max(1.0, row_bytes / line_bytes);
+}
+double bytes_of(const Kernel& k, const std::vector<Access>& side) {
+    const double elements = as_double(&side == &k.left ? k.tile.bm : k.tile.bn) * as_double(k.tile.bk);
+    double bytes = 0;
+    for (const Access& a : side) bytes += elements * as_double(a.tensor.bits) / 8;
+    return bytes;
+}
+
+/// Clocks the load/store unit of an SM spends on one k-step of a SIMT CTA: one a 128-byte line, bank row or return.
+double lsu_clocks(const Experiment& e, const Device& d, const Kernel& k, const CtaShape& cta) {
+    const double outputs = as_double(k.tile.bm) * as_double(k.tile.bn), depth = as_double(k.tile.bk);
+    const double element = as_double(k.left.empty() ? 32 : k.left[0].tensor.bits) / 8;
+    const Direct direct = direct_access(e);
+    if (direct != Direct::no) {  // every thread loads its own operands through L1
+        const double returns = std::max(1.0, lanes * 4 / d.l1.bytes_per_clock.or_else(line_bytes));
+        const double left_lines = direct == Direct::uncoalesced ? lanes : 1;
+        const double right_lines = direct == Direct::uncoalesced ? 1 : lanes * element / line_bytes;
+        return outputs / lanes * depth * (std::max(left_lines, returns) + std::max(right_lines, returns));
+    }
+    // Each thread reads rows + cols operands for rows x cols multiply-adds; a load returns 4 bytes a lane and clock, and
+    // unless it is vectorised a narrower element takes as long.
+    const std::string* vector = trait(e, "vector");
+    const double a_load = (vector && *vector == "1" ? 4.0 : element) / 4;
+    const double rows = cta.thread.rows, cols = cta.thread.cols;
+    const double operands = outputs * depth * (rows + cols) / (rows * cols) / lanes * a_load;
+    double copies = (bytes_of(k, k.left) + bytes_of(k, k.right)) / line_bytes;  // stores into SMEM
+    for (const auto* side : {&k.left, &k.right})
+        for (const Access& a : *side) copies += lines_of(k, a);  // loads from L2
+    return operands + copies;
+}
+
+/// Operands that a SIMT CTA turns into f32 in one k-step, each thread its own. bf16 is the upper half of an f32.
+double conversions(const Experiment& e, const Kernel& k, const CtaShape& cta) {
+    if (e.dense.dtype != Dtype::f16 && e.dense.dtype != Dtype::e4m3) return 0;
+    const double rows = cta.thread.rows, cols = cta.thread.cols;
+    return as_double(k.tile.bm) * as_double(k.tile.bn) * as_double(k.tile.bk) * (rows + cols) / (rows * cols);
+}
+
+/// Bytes that cross an SM's SMEM port in one k-step of a tensor-core CTA: as counted, with what the layout adds.
+double smem_bytes(const Experiment& e, const Kernel& k, const Traffic& t, double cta_steps) {
+    double bytes = 0;
+    const bool pair = e.engine == Engine::tcgen05 && e.cluster.rows > 1;  // each SM of a pair keeps half of the right tile
+    const double row_bytes = as_double(k.tile.bk) * as_double(k.left.empty() ? 16 : k.left[0].tensor.bits) / 8;
+    const double conflicts =
+        has_trait(e, "swizzle", "0") ? std::clamp(row_bytes / ldmatrix_row_bytes, 1.0, ldmatrix_rows) : 1.0;
+    for (const auto* side : {&k.left, &k.right})
+        for (const Access& a : *side) {
+            const Flow& f = t.at(Level::sram).of(a.tensor.name);
+            const double share = pair && side == &k.right ? 0.5 : 1.0;
+            bytes += share * (conflicts * as_double(f.read_bytes) + as_double(f.write_bytes));
+        }
+    return bytes / cta_steps;
+}
+
+double sustained_flops(const Experiment& e, const Device& d) {
+    if (has_trait(e, "inputs", "easy") || has_trait(e, "inputs", "zeros")) return 0;  // few bits toggle: no power limit
+    const auto rate = [&](Dtype t) {
+        const auto it = d.sustained.find(t);
+        return it == d.sustained.end() ? 0.0 : it->second.or_else(0);
+    };
+    if (e.engine == Engine::simt) return rate(Dtype::f32);
+    const double own = rate(e.dense.dtype);
+    if (own > 0) return own;
+    return e.dense.dtype == Dtype::f16 ? rate(Dtype::bf16) : e.dense.dtype == Dtype::bf16 ? rate(Dtype::f16) : 0;
+}
+
+}  // namespace
+
+double soft_max(double p, std::initializer_list<double> values) {
+    const double largest = std::max(0.0, *std::max_element(values.begin(), values.end()));
+    if (largest == 0 || p > 60) return largest;
+    double sum = 0;
+    if (p == 4 || p == 8) {
+        for (double v : values) {
+            const double r2 = v / largest * (v / largest), r4 = r2 * r2;
+            sum += p == 4 ? r4 : r4 * r4;
+        }
+        sum = std::sqrt(std::sqrt(sum));
+        return largest * (p == 4 ? sum : std::sqrt(sum));
+    }
+    for (double v : values) sum += v > 0 ? std::pow(v / largest, p) : 0;
+    return largest * std::pow(sum, 1 / p);
+}
+
+CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Traffic& t, double dram_bytes,
+                 const EngineConstants& c) {
+    const CtaShape cta = cta_shape(e, d, k);
+    const Occupancy o = occupancy(e, d, cta);
+    const bool simt = e.engine == Engine::simt;
+    const double clock = d.clock.max.or_else(d.clock.boost.value);  // until power holds it down
+    CtaWork w;
+    w.tiles = as_double(k.row_tiles()) * as_double(k.col_tiles()) * as_double(k.batch) * k.splits;
+    w.steps = as_double(ceil_div(k.k_steps(), k.splits));
+    w.ctas = std::max(1, o.ctas_per_sm);
+    w.sms = std::max(1.0, as_double(o.slots) / w.ctas);
+    const double cta_steps = w.tiles * w.steps;
+
+    const double flops = 2.0 * as_double(round_up(k.tile.bm, unit_rows(e.engine))) * as_double(k.tile.bn) * as_double(k.tile.bk);
+    // Vendors quote f32 at the highest clock and tensor rates at the boost clock.
+    const double quoted = simt ? clock : d.clock.boost.value;
+    w.math = flops * d.sm_count.value / d.peak_flops(simt ? Dtype::f32 : e.dense.dtype) * quoted / clock;
+    if (simt) w.math += conversions(e, k, cta) / conversions_per_clock / clock;
+    const double clocks = simt ? lsu_clocks(e, d, k, cta) * line_bytes / d.sram.bytes_per_clock.or_else(line_bytes)
+                               : smem_bytes(e, k, t, cta_steps) / d.sram.bytes_per_clock.or_else(line_bytes);
+    w.smem = clocks / clock;
+
+    for (const auto* side : {&k.left, &k.right})
+        for (const Access& a : *side) w.l2_bytes += as_double(t.at(Level::l2).of(a.tensor.name).read_bytes);
+    w.l2_bytes /= cta_steps;
+    w.dram_bytes = dram_bytes;
+    w.l2_rate = d.l2.bandwidth.value;
+    w.port_rate = c.port_bytes_per_clock * clock;
+    w.dram_rate = d.dram.bandwidth.value;
+
+    const bool bulk = e.engine == Engine::wgmma || e.engine == Engine::tcgen05;
+    const double missed = w.l2_bytes > 0 ? std::min(1.0, dram_bytes / (w.l2_bytes * cta_steps)) : 0;
+    w.latency = d.l2.latency.value + missed * std::max(0.0, d.dram.latency.value - d.l2.latency.value) +
+                (bulk ? c.bulk_copy_latency : 0);
+    double out_bits = 0;
+    for (const Access& a : k.outputs) out_bits += as_double(a.tensor.bits);
+    w.epilogue = as_double(k.tile.bm) * as_double(k.tile.bn) * out_bits / 8 / (c.epilogue_bytes_per_clock * clock);
+
+    if (const double sustained = sustained_flops(e, d); sustained > 0) w.power = as_double(k.flops()) / sustained;
+    w.launch = d.overhead.launch.or_else(0);
+
+    w.warps_per_scheduler = cta.threads / lanes / 4;
+    w.softness = c.gpu_softness;
+    // Fetching the next fragments while these multiply hides shared memory behind math; a SIMT thread that does not waits
+    // for its operands, warps of tensor-core instructions overlap as they are many.
+    const bool prefetches = bulk || trait(e, "reg_prefetch") || (!simt && e.pipeline == Pipeline::multistage);
+    w.overlap = prefetches ? INFINITY : simt ? 0 : c.mma_overlap;
+    w.stages = e.pipeline == Pipeline::none ? 1 : std::max(1, e.stages);
+    w.persistent = e.schedule.kind == Schedule::persistent;
+    w.hidden_epilogue = w.persistent && !trait(e, "epilogue_serial") &&
+                        (e.engine == Engine::tcgen05 || (e.engine == Engine::wgmma && e.consumers == Consumers::pingpong));
+    return w;
+}
+
+namespace {
+
+/// One k-step of `ctas` CTAs on each of `sms` SMs.
+double step_seconds(const CtaWork& w, const TimeModel& m, double ctas, double sms) {
+    const double math = m.on(Term::math) ? w.math / m.faster(Limiter::math) : 0;
+    const double smem = m.on(Term::smem) ? w.smem / m.faster(Limiter::sram) : 0;
+    const auto together = [&](double n) {
+        const double p = 1 + w.overlap * w.warps_per_scheduler * n;
+        return p > 60 ? n * std::max(math, smem) : p == 1 ? n * (math + smem) : soft_max(p, {n * math, n * smem});
+    };
+    const double work = together(ctas);
+    const double l2_speed = m.faster(Limiter::l2);
+    const double burst = w.l2_bytes / w.port_rate / l2_speed;
+    const double l2 = m.on(Term::l2) ? std::max(sms * ctas * w.l2_bytes / w.l2_rate / l2_speed, ctas * burst) : 0;
+    const double dram = m.on(Term::dram) ? w.dram_bytes / (w.tiles * w.steps) * sms * ctas / w.dram_rate / m.faster(Limiter::dram) : 0;
+    if (!m.on(Term::latency)) return soft_max(w.softness, {work, l2, dram});
+    const double away = w.latency / m.faster(Limiter::latency) + (m.on(Term::l2) ? burst : 0);
+    if (w.stages > 1) return soft_max(w.softness, {work, l2, dram, away / (w.stages - 1)});
+    const double alone = away + together(1);
+    return ctas > 1 ? soft_max(w.softness, {work, l2, dram, alone}) : std::max(alone, soft_max(w.softness, {l2, dram}));
+}
+
+}  // namespace
+
+double seconds(const CtaWork& w, const TimeModel& m) {
+    const double fill = m.on(Term::fill) ? w.latency / m.faster(Limiter::latency) + w.l2_bytes / w.port_rate / m.faster(Limiter::l2) : 0;
+    const double store = m.on(Term::epilogue) ? w.epilogue / m.faster(Limiter::sram) : 0;
+    // The time of the tiles that `ctas` CTAs on `sms` SMs take at once; those of a persistent kernel follow without a gap.
+    const auto wave = [&](double ctas, double sms) {
+        const double steps = w.steps * step_seconds(w, m, ctas, sms), stores = ctas * store;
+        if (w.hidden_epilogue) return std::max(steps, stores);
+        return steps + stores + (w.persistent ? 0 : fill);
+    };
+    const double slots = w.ctas * w.sms;
+    double total = 0;
+    if (!m.on(Term::waves)) {
+        total = w.tiles / slots * wave(w.ctas, w.sms);
+    } else {
+        const double full = std::floor(w.tiles / slots), rest = w.tiles - full * slots;
+        if (full > 0) total = full * wave(w.ctas, w.sms);
+        if (rest > 0) {
+            const double ctas = std::ceil(rest / w.sms);
+            total += wave(ctas, std::ceil(rest / ctas));
+        }
+    }
+    if (w.persistent) total += fill + (w.hidden_epilogue ? store : 0);
+    if (m.on(Term::dram)) total = std::max(total, w.dram_bytes / w.dram_rate / m.faster(Limiter::dram));
+    if (m.on(Term::power)) total = std::max(total, w.power / m.faster(Limiter::power));
+    return total + (m.on(Term::launch) ? w.launch / m.faster(Limiter::launch) : 0);
+}
+
+StreamWork stream_work(const Experiment&, const Device& d, const Kernel&, const Traffic& t, double dram_bytes) {
+    StreamWork w;
+    w.dram_bytes = dram_bytes;
+    w.l2_bytes = as_double(t.at(Level::l2).total().bytes());
+    w.l2_rate = d.l2.bandwidth.value;
+    w.dram_rate = d.dram.bandwidth.value;
+    w.latency = d.dram.latency.value;
+    w.launch = d.overhead.launch.or_else(0);
+    return w;
+}
+
+double seconds(const StreamWork& w, const TimeModel& m) {
+    const double l2 = m.on(Term::l2) ? w.l2_bytes / w.l2_rate / m.faster(Limiter::l2) : 0;
+    const double dram = m.on(Term::dram) ? w.dram_bytes / w.dram_rate / m.faster(Limiter::dram) : 0;
+    return std::max(l2, dram) + (m.on(Term::fill) ? w.latency / m.faster(Limiter::latency) : 0) +
+           (m.on(Term::launch) ? w.launch / m.faster(Limiter::launch) : 0);
+}
+
+}  // namespace sim

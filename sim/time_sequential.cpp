@@ -1,0 +1,133 @@
+// Sequential machines: a step copies what its loops changed and multiplies what it holds; the two run side by side where
+// a second copy of every tile fits, else one after the other.
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/time_work.hpp"
+
+namespace sim {
+
+namespace {
+
+double as_double(i64 v) { return static_cast<double>(v); }
+
+i64 trips(const Kernel& k, Axis a) {
+    switch (a) {
+        case Axis::rows: return k.row_tiles();
+        case Axis::cols: return k.col_tiles();
+        case Axis::red: return k.k_steps();
+        case Axis::one: break;
+    }
+    return 1;
+}
+
+/// The loops of the grid, outermost first.
+std::array<Axis, 3> loops_of(const Experiment& e, const Kernel& k) {
+    constexpr Axis m = Axis::rows, n = Axis::cols, r = Axis::red;
+    constexpr std::array<std::array<Axis, 3>, 6> orders = {{{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
+    return orders[k.matmul ? static_cast<std::size_t>(e.order) : 0];
+}
+
+/// Extent of a tile as the multiply unit sees it: no more than the matrix, whole units.
+double padded(i64 tile, i64 extent, i64 unit) { return as_double(round_up(std::min(tile, extent), unit)); }
+
+/// FLOP of one grid step. A TPU multiplies whole tiles of its unit; the others are taken as clipping at edges.
+double step_flops(const Device& d, const Kernel& k) {
+    if (!k.matmul) return 0;
+    if (d.kind != DeviceKind::tpu)
+        return as_double(k.flops()) / as_double(k.batch) / as_double(k.row_tiles()) / as_double(k.col_tiles()) / as_double(k.k_steps());
+    const i64 dim = static_cast<i64>(d.mxu.dim.or_else(128));
+    return 2 * padded(k.tile.bm, k.extent.rows, 8) * padded(k.tile.bn, k.extent.cols, dim) * padded(k.tile.bk, k.extent.red, dim);
+}
+
+double mxu_passes(const Experiment& e) {
+    if (e.dense.dtype != Dtype::f32) return 1;  // f32 is taken apart into bf16 parts
+    return e.precision == Precision::highest ? 6 : e.precision == Precision::high ? 3 : 1;
+}
+
+}  // namespace
+
+GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const Traffic& t, const EngineConstants& c) {
+    GridWork w;
+    const auto loops = loops_of(e, k);
+    double outer = as_double(k.batch);  // trips of the loops outside
+    w.kinds[0].count = outer - 1;
+    for (std::size_t j = 0; j < 3; ++j) {
+        w.kinds[j + 1].count = outer * (as_double(trips(k, loops[j])) - 1);
+        outer *= as_double(trips(k, loops[j]));
+    }
+
+    // A tile moves when a loop of its own moves on, or one outside such a loop.
+    const auto spread = [&](const Access& a, bool is_output) {
+        std::size_t innermost = 0;  // kind of its innermost own loop; 0 = only the batch changes it
+        double moves = as_double(k.batch);
+        double so_far = moves;
+        for (std::size_t j = 0; j < 3; ++j) {
+            so_far *= as_double(trips(k, loops[j]));
+            if ((a.row_axis == loops[j] || a.col_axis == loops[j]) && trips(k, loops[j]) > 1) {
+                innermost = j + 1;
+                moves = so_far;
+            }
+        }
+        const Flow &dram = t.at(Level::dram).of(a.tensor.name), &l2 = t.at(Level::l2).of(a.tensor.name);
+        const double dram_each = as_double(dram.moved_read_bytes + dram.moved_write_bytes) / moves;
+        const double l2_each = as_double(l2.moved_read_bytes + l2.moved_write_bytes) / moves;
+        for (std::size_t j = 0; j <= innermost; ++j) {
+            w.kinds[j].dram_bytes += dram_each;
+            w.kinds[j].l2_bytes += l2_each;
+        }
+        (is_output ? w.last_bytes : w.first_bytes) += dram_each;
+    };
+    // Traffic is by operand: one that a kernel reads and writes counts where it is written.
+    const auto written = [&](const Access& a) {
+        return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Access& o) { return o.tensor.name == a.tensor.name; });
+    };
+    for (const auto* side : {&k.left, &k.right, &k.epilogue})
+        for (const Access& a : *side)
+            if (!written(a)) spread(a, false);
+    for (const Access& a : k.outputs) spread(a, true);
+
+    double rate = d.peak_flops(e.dense.dtype) / mxu_passes(e);
+    if (d.kind == DeviceKind::cpu && e.threads > 0) rate *= std::min(1.0, e.threads / d.sm_count.or_else(1));
+    w.math = step_flops(d, k) / rate;
+    if (d.kind == DeviceKind::tpu && k.matmul && e.dense.dtype == Dtype::f32)
+        w.load = d.overhead.operand_load.or_else(0) * as_double(k.tile.bk) * (as_double(k.tile.bm) + as_double(k.tile.bn));
+    w.dram_rate = d.dram.bandwidth.value;
+    w.l2_rate = d.kind == DeviceKind::cpu ? d.l2.bandwidth.or_else(INFINITY) : INFINITY;
+    w.step = k.matmul ? d.overhead.step.or_else(0) : 0;
+    w.launch = d.overhead.launch.or_else(0);
+    const auto dispatched = e.traits.find("dispatch");
+    w.dispatch = dispatched != e.traits.end() && dispatched->second == "0" ? 0 : d.overhead.dispatch.or_else(0);
+    w.softness = d.kind == DeviceKind::scratchpad ? INFINITY : c.dma_softness;
+    w.ends_exposed = d.kind == DeviceKind::tpu;
+    w.pipelined = d.kind != DeviceKind::tpu || !k.matmul || vmem_need(e, d, k).buffers > 1;
+    return w;
+}
+
+double seconds(const GridWork& w, const TimeModel& m) {
+    const double compute = (m.on(Term::math) ? w.math / m.faster(Limiter::math) : 0) + (m.on(Term::smem) ? w.load / m.faster(Limiter::sram) : 0);
+    const double dram_rate = w.dram_rate * m.faster(Limiter::dram);
+    const double overhead = m.on(Term::step_overhead) ? w.step / m.faster(Limiter::step_overhead) : 0;
+    double total = 0, steps = 0;
+    const auto one = [&](double dram_bytes, double l2_bytes) {
+        const double copy = m.on(Term::dram) ? dram_bytes / dram_rate : 0;
+        const double l2 = m.on(Term::l2) ? l2_bytes / w.l2_rate / m.faster(Limiter::l2) : 0;
+        return w.pipelined ? soft_max(w.softness, {compute, copy, l2}) : compute + l2 + copy;
+    };
+    for (const GridWork::Steps& s : w.kinds) {
+        if (s.count <= 0) continue;
+        total += s.count * one(s.dram_bytes, s.l2_bytes);
+        steps += s.count;
+    }
+    if (w.ends_exposed && m.on(Term::fill) && m.on(Term::dram))
+        total += compute + (w.first_bytes + w.last_bytes) / dram_rate;
+    else
+        total += one(w.first_bytes + w.last_bytes, 0);
+    total += (steps + 1) * overhead;
+    if (m.on(Term::launch)) total += w.launch / m.faster(Limiter::launch);
+    if (m.on(Term::dispatch)) total += w.dispatch / m.faster(Limiter::launch);
+    return total;
+}
+
+}  // namespace sim
