@@ -108,8 +108,18 @@ class Waves {
         f_.streamed_bits += bits_;
         const double step = bits_ * static_cast<double>(std::min(k_.tile.bk, k_.extent.red)) / static_cast<double>(k_.extent.red);
         if (step > capacity_) f_.exact = false;  // even within a step the L2 cannot hold what is shared
-        for (const Strip& s : rows_) f_.rows += s.extent * missing(s.last, step);
-        for (const Strip& s : cols_) f_.cols += s.extent * missing(s.last, step);
+        // Neighbouring strips were mostly used in the same wave before.
+        i64 wave = -2;
+        double share = 0;
+        const auto again = [&](const Strip& s) {
+            if (s.last != wave) {
+                wave = s.last;
+                share = missing(wave, step);
+            }
+            return s.extent * share;
+        };
+        for (const Strip& s : rows_) f_.rows += again(s);
+        for (const Strip& s : cols_) f_.cols += again(s);
     }
 
     /// Tiles [begin, end) of a grouped raster, group by group: which rows and columns of tiles they lie in.
@@ -119,12 +129,9 @@ class Waves {
             const i64 g = begin / per_group, first = g * group_, rows = std::min(group_, tm_ - first);
             const i64 group_end = std::min(end, g * per_group + rows * tn_);
             const i64 a = begin - g * per_group, b = group_end - g * per_group;  // local numbers, column after column
-            for (i64 c = a / rows; c <= (b - 1) / rows; ++c) touch_col(c);
-            if (b - a >= rows) {
-                for (i64 r = 0; r < rows; ++r) touch_row(first + r);
-            } else {
-                for (i64 i = a; i < b; ++i) touch_row(first + i % rows);
-            }
+            if (static_cast<i64>(cols_.size()) < tn_)
+                for (i64 c = a / rows; c <= (b - 1) / rows; ++c) touch_col(c);
+            for (i64 i = a; i < std::min(b, a + rows); ++i) touch_row(first + i % rows);
             begin = group_end;
         }
     }

@@ -210,8 +210,6 @@ Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
     const bool tensor = e.engine != Engine::simt;
     if (tensor && e.dense.dtype == Dtype::f32)
         return {fmt::format("{} has no f32 operands (tf32 is the nearest)", to_string(e.engine))};
-    if (std::isnan(d.peak_flops(e.dense.dtype)))
-        return {fmt::format("{} has no {} rate", d.id, to_string(e.dense.dtype))};
     if (i64{e.cluster.rows} * e.cluster.cols > 1 && arch < 90)
         return {fmt::format("a cluster needs compute capability 9.0; {} is {}", d.id,
                             d.compute_capability.empty() ? d.arch : d.compute_capability)};
@@ -247,6 +245,7 @@ Fit fit_counters(const Kernel& k) {
 }  // namespace
 
 Fit fit(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels) {
+    if (std::isnan(d.peak_flops(e.dense.dtype))) return {fmt::format("{} has no {} rate", d.id, to_string(e.dense.dtype))};
     for (const Kernel& k : kernels) {
         Fit f = fit_counters(k);
         if (f.ok() && d.kind == DeviceKind::tpu) f = fit_tpu(e, d, k);

@@ -29,7 +29,8 @@ const Kernel& main_matmul(const std::vector<Kernel>& kernels) {
     return *std::find_if(kernels.begin(), kernels.end(), [](const Kernel& k) { return k.matmul; });
 }
 
-SweepRow evaluate(const Experiment& e, const Device& d, Count how) {
+/// `least_us` is the bound, which no tile changes.
+SweepRow evaluate(const Experiment& e, const Device& d, Count how, double least_us) {
     SweepRow row;
     row.experiment = e;
     const std::vector<Kernel> kernels = plan(e);
@@ -37,10 +38,10 @@ SweepRow evaluate(const Experiment& e, const Device& d, Count how) {
     row.fit = fit(e, d, kernels);
     if (!row.fit.ok()) return row;
     const Counts c = count(e, d, kernels, how);
-    const Prediction p = predict_time(e, d, kernels, c, bound(e, d), {});
-    row.time_us = p.time_us;
-    row.interval_us[0] = p.interval_us[0];
-    row.interval_us[1] = p.interval_us[1];
+    row.time_us = std::max(time_us(e, d, kernels, c), least_us);
+    const ErrorBand band = error_band(e.engine);
+    row.interval_us[0] = std::max(row.time_us * band.low, least_us);
+    row.interval_us[1] = row.time_us * band.high;
     row.dram_bytes = c.dram_range.expected_bytes;
     return row;
 }
@@ -107,6 +108,7 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
         one.tile = keep;
     }
     const TileSpace space = tile_space(e, d);
+    const double least_us = bound(e, d).time_us;
     std::vector<SweepRow> rows;
     const double steps = static_cast<double>(space.bm.size() * space.bn.size()) + static_cast<double>(options.replay_best);
     double done = 0;
@@ -119,14 +121,14 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
         for (i64 bn : space.bn) {
             for (i64 bk : space.bk) {
                 one.tile = {bm, bn, bk};
-                rows.push_back(evaluate(one, d, Count::closed_form));
+                rows.push_back(evaluate(one, d, Count::closed_form, least_us));
             }
             if (!tick()) return rows;
         }
     std::stable_sort(rows.begin(), rows.end(), better);
     const auto recount = std::min<std::size_t>(rows.size(), static_cast<std::size_t>(std::max<i64>(0, options.replay_best)));
     for (std::size_t i = 0; i < recount && rows[i].fit.ok(); ++i) {
-        rows[i] = evaluate(rows[i].experiment, d, Count::automatic);
+        rows[i] = evaluate(rows[i].experiment, d, Count::automatic, least_us);
         if (!tick()) break;
     }
     std::stable_sort(rows.begin(), rows.end(), better);
@@ -140,12 +142,13 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
 std::optional<Tile> best_tile(const Experiment& e, Pass pass, const Device& d) {
     Experiment one = single_pass(e, pass);
     const TileSpace space = tile_space(one, d);
+    const double least_us = bound(one, d).time_us;
     std::optional<SweepRow> best;
     for (i64 bm : space.bm)
         for (i64 bn : space.bn)
             for (i64 bk : space.bk) {
                 one.tile = {bm, bn, bk};
-                SweepRow row = evaluate(one, d, Count::closed_form);
+                SweepRow row = evaluate(one, d, Count::closed_form, least_us);
                 if (row.fit.ok() && (!best || better(row, *best))) best = std::move(row);
             }
     if (!best) return std::nullopt;

@@ -88,7 +88,9 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
             if (!written(a)) spread(a, false);
     for (const Access& a : k.outputs) spread(a, true);
 
-    double rate = d.peak_flops(e.dense.dtype) / mxu_passes(e);
+    double rate = d.peak_flops(e.dense.dtype);
+    if (std::isnan(rate)) rate = d.peak_flops(Dtype::f32);  // a dtype without a rate of its own is widened
+    rate /= mxu_passes(e);
     if (d.kind == DeviceKind::cpu && e.threads > 0) rate *= std::min(1.0, e.threads / d.sm_count.or_else(1));
     w.math = step_flops(d, k) / rate;
     if (d.kind == DeviceKind::tpu && k.matmul && e.dense.dtype == Dtype::f32)

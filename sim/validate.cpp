@@ -144,10 +144,9 @@ Summary summarise(const std::vector<Judged>& rows) {
 
 /// What no machine at this row's clock can beat. Caches may be warm when a benchmark repeats itself, so bytes that an
 /// L2 could have kept are not held against it unless the row says that they were cold.
-double beatable_us(const Measurement& row, const Experiment& e, const Device& d, const Bound& b) {
+double beatable_us(const Measurement& row, const Device& d, const Bound& b) {
     const auto cache = row.cells.find("cache");
     const bool cold = cache != row.cells.end() && cache->second == "cold";
-    (void)e;
     const double kept = cold ? 0 : d.l2.bytes.or_else(0);
     const double must = std::max(0.0, static_cast<double>(b.dram_bytes) - kept);
     const double dram = b.dram_bytes > 0 ? b.dram_us * must / static_cast<double>(b.dram_bytes) : 0;
@@ -189,7 +188,7 @@ ValidatedRow judge(const Measurement& row, const Catalogue& devices, const Valid
     if (!p.experiment) return out;
     const Experiment& e = *p.experiment;
     const Device& d = p.devices.at(e.device);
-    out.bound_us = beatable_us(row, e, d, bound(e, d));
+    out.bound_us = beatable_us(row, d, bound(e, d));
     if (row.time_us && *row.time_us < out.bound_us) {
         out.beats_bound = true;
         out.why_skipped = fmt::format("refused: {:.4g} µs is faster than any kernel can be ({:.4g} µs)", *row.time_us, out.bound_us);
@@ -393,7 +392,9 @@ std::vector<EngineError> leave_one_source_out(const MeasurementFile& file, const
         e.rows = static_cast<int>(all.size());
         e.mape_fitted = mean(fitted);
         e.mape_held_out = mean(all);
-        e.band = {std::min(1.0, std::exp(weighted_quantile(weighted, 0.1))), std::max(1.0, std::exp(weighted_quantile(weighted, 0.9)))};
+        const double wider = 1 + 2.0 / e.sources;
+        e.band = {std::min(1.0, std::exp(wider * weighted_quantile(weighted, 0.1))),
+                  std::max(1.0, std::exp(wider * weighted_quantile(weighted, 0.9)))};
         out.push_back(e);
     }
     return out;

@@ -59,7 +59,9 @@ struct EngineError {
     int rows = 0, sources = 0;
     double mape_fitted = 0;   ///< with the constants in use
     double mape_held_out = 0; ///< each source predicted with constants fitted on all others
-    ErrorBand band;           ///< measured / predicted of held-out rows: 10th and 90th percentile, sources weighing alike
+    /// Measured over predicted of held-out rows: 10th and 90th percentile, sources weighing alike, the logs widened by
+    /// 1 + 2/sources because few sources say little of the next one.
+    ErrorBand band;
 };
 /// Refits the engine constants once a source, over the rows with a tile, without that source; what time.cpp's error bands
 /// come from. Sources named in `never_fitted` are predicted only.
