@@ -1,0 +1,239 @@
+#include "cli/json.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// JSON has no NaN and no infinity: what is not known is null.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const sim::Quantity& q, double unit = 1) { return number(q.value / unit); }
+template <class T>
+Json number(const std::optional<T>& value) {
+    return value ? number(static_cast<double>(*value)) : Json(nullptr);
+}
+template <class T>
+Json text(T value) {
+    return std::string(to_string(value));
+}
+
+Json flow_json(const sim::Flow& f) {
+    return {{"read_bytes", f.read_bytes},
+            {"write_bytes", f.write_bytes},
+            {"causes",
+             {{"compulsory", f.causes.compulsory},
+              {"capacity", f.causes.capacity},
+              {"order", f.causes.order},
+              {"padding", f.causes.padding},
+              {"write", f.causes.write}}}};
+}
+
+Json level_json(const sim::LevelTraffic& level) {
+    const sim::Flow all = level.total();
+    Json operands = Json::object();
+    for (int i = 0; i < sim::operand_count; ++i) {
+        const auto operand = static_cast<sim::Operand>(i);
+        if (level.of(operand).any()) operands[std::string(to_string(operand))] = flow_json(level.of(operand));
+    }
+    return {{"read_bytes", all.read_bytes},
+            {"write_bytes", all.write_bytes},
+            {"moved_read_bytes", all.moved_read_bytes},
+            {"moved_write_bytes", all.moved_write_bytes},
+            {"dirty_at_end_bytes", level.dirty_at_end_bytes},
+            {"operands", operands}};
+}
+
+constexpr sim::Level shown_levels[] = {sim::Level::dram, sim::Level::l1, sim::Level::l2, sim::Level::sram};
+
+Json traffic_json(const sim::Traffic& traffic) {
+    Json levels = Json::object();
+    for (const sim::Level level : shown_levels)
+        if (traffic.at(level).present) levels[std::string(to_string(level))] = level_json(traffic.at(level));
+    return levels;
+}
+
+Json fits_json(const sim::Fit& fit) { return {{"ok", fit.ok()}, {"why", fit.why}}; }
+
+Json prediction_json(const sim::Prediction& p) {
+    Json twice = Json::object();
+    for (const auto& [what, time] : p.if_twice) twice[what] = number(time);
+    Json kernels = Json::array();
+    for (const sim::KernelReport& k : p.kernels)
+        kernels.push_back({{"name", k.name},
+                           {"time_us", number(k.time_us)},
+                           {"flops", k.flops},
+                           {"traffic", traffic_json(k.traffic)}});
+    return {{"time_us", number(p.time_us)},
+            {"interval_us", {number(p.interval_us[0]), number(p.interval_us[1])}},
+            {"validated", p.validated},
+            {"limiter", text(p.limiter)},
+            {"if_twice", twice},
+            {"occupancy", p.occupancy ? Json(*p.occupancy) : Json(nullptr)},
+            {"slots", p.slots ? Json(*p.slots) : Json(nullptr)},
+            {"waves", number(p.waves)},
+            {"pipelined", p.pipelined},
+            {"kernels", kernels}};
+}
+
+Json report_json(const sim::Report& r, const sim::Catalogue& devices) {
+    return {{"experiment", sim::to_string(r.experiment, devices)},
+            {"fits", fits_json(r.fit)},
+            {"engine", r.replayed ? "replay" : "closed_form"},
+            {"exact", r.exact},
+            {"flops", r.flops},
+            {"traffic", traffic_json(r.traffic)},
+            {"dram_range",
+             {{"lockstep_bytes", r.dram_range.lockstep_bytes},
+              {"staggered_bytes", r.dram_range.staggered_bytes},
+              {"expected_bytes", r.dram_range.expected_bytes}}},
+            {"bound",
+             {{"dram_bytes", r.bound.dram_bytes},
+              {"time_us", number(r.bound.time_us)},
+              {"ceiling", text(r.bound.ceiling)}}},
+            {"predicted", r.predicted ? prediction_json(*r.predicted) : Json(nullptr)}};
+}
+
+/// Every number of `b` minus that of `a`, where both have it: the shape of a report, numbers only.
+Json difference(const Json& a, const Json& b) {
+    Json out = Json::object();
+    for (const auto& [key, value] : b.items()) {
+        if (!a.contains(key)) continue;
+        const Json& before = a.at(key);
+        if (value.is_object() && before.is_object()) {
+            if (Json inner = difference(before, value); !inner.empty()) out[key] = inner;
+        } else if (value.is_number_integer() && before.is_number_integer()) {
+            out[key] = value.get<sim::i64>() - before.get<sim::i64>();
+        } else if (value.is_number() && before.is_number()) {
+            out[key] = value.get<double>() - before.get<double>();
+        }
+    }
+    return out;
+}
+
+/// Names come from files: bytes that are no UTF-8 are replaced rather than refused.
+std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n'; }
+
+Json device_json(const sim::Device& d) {
+    constexpr double giga = 1e9, mega = 1e6, tera = 1e12;
+    Json peaks = Json::object();
+    for (const auto& [dtype, peak] : d.peak)
+        if (peak.known()) peaks[std::string(to_string(dtype))] = number(peak, tera);
+    return {{"id", d.id},
+            {"name", d.name},
+            {"kind", text(d.kind)},
+            {"sm_count", number(d.sm_count)},
+            {"clock_mhz", number(d.clock.boost, mega)},
+            {"levels",
+             {{"dram",
+               {{"display", d.dram.display},
+                {"bytes", number(d.dram.bytes)},
+                {"gbps", number(d.dram.bandwidth, giga)},
+                {"gbps_spec", number(d.dram.bandwidth_spec, giga)}}},
+              {"l2",
+               {{"display", d.l2.display},
+                {"bytes", number(d.l2.bytes)},
+                {"effective_bytes", number(d.l2.effective_bytes)},
+                {"gbps", number(d.l2.bandwidth, giga)}}},
+              {"sram",
+               {{"display", d.sram.display},
+                {"bytes_per_sm", number(d.sram.bytes_per_sm)},
+                {"bytes_per_cta", number(d.sram.bytes_per_cta)}}}}},
+            {"peak_tflops", peaks}};
+}
+
+Json summary_json(const sim::Summary& s) {
+    return {{"rows", s.rows},
+            {"mape", number(s.mape)},
+            {"median_ape", number(s.median_ape)},
+            {"p95_ape", number(s.p95_ape)},
+            {"bias", number(s.bias)},
+            {"spearman", number(s.spearman)},
+            {"top1_efficiency", number(s.top1_efficiency)},
+            {"worst_efficiency", number(s.worst_efficiency)},
+            {"fixed_tile_efficiency", number(s.fixed_tile_efficiency)},
+            {"dram_mape", number(s.dram_mape)},
+            {"dram_excess_error", number(s.dram_excess_error)}};
+}
+
+}  // namespace
+
+std::string predict_document(const sim::Report& report, const sim::Catalogue& devices) {
+    return dump(report_json(report, devices));
+}
+
+std::string run_document(const sim::Report& report, const Measured& m, const sim::Catalogue& devices) {
+    Json document = report_json(report, devices);
+    document["measured"] = {{"median_us", number(m.median_us)}, {"min_us", number(m.min_us)},
+                            {"max_us", number(m.max_us)},       {"samples", m.samples},
+                            {"max_error", number(m.max_error)}, {"machine", m.machine},
+                            {"counters", nullptr}};
+    return dump(document);
+}
+
+std::string compare_document(const sim::Report& a, const sim::Report& b, const std::vector<TimeStep>& steps,
+                             const sim::Catalogue& devices) {
+    Json document = {{"a", report_json(a, devices)}, {"b", report_json(b, devices)}};
+    document["delta"] = difference(document["a"], document["b"]);
+    document["steps"] = Json::array();
+    for (const TimeStep& s : steps) document["steps"].push_back({{"name", s.name}, {"time_us", number(s.time_us)}});
+    return dump(document);
+}
+
+std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Catalogue& devices) {
+    Json document = Json::array();
+    for (const RankedReport& row : rows) {
+        Json object = report_json(row.report, devices);
+        object["rank"] = row.rank > 0 ? Json(row.rank) : Json(nullptr);
+        object["tie"] = row.tie;
+        if (row.rank == 0) object["reason"] = row.reason;
+        document.push_back(std::move(object));
+    }
+    return dump(document);
+}
+
+std::string validate_document(const sim::Validation& v) {
+    Json rows = Json::array(), summary = Json::object(), coverage = Json::array();
+    for (const sim::ValidatedRow& r : v.rows) {
+        const bool measured = r.measured_us > 0, predicted = r.predicted_us > 0;  // 0: a row of bytes only, or skipped
+        rows.push_back({{"id", r.id},
+                        {"measured_us", measured ? number(r.measured_us) : Json(nullptr)},
+                        {"predicted_us", predicted ? number(r.predicted_us) : Json(nullptr)},
+                        {"error", measured && predicted ? number(r.error) : Json(nullptr)},
+                        {"why_skipped", r.why_skipped}});
+    }
+    for (const auto& [group, s] : v.summary) summary[group] = summary_json(s);
+    for (const sim::CoverageRow& c : v.coverage)
+        coverage.push_back({{"pass", c.pass},
+                            {"fusion", c.fusion},
+                            {"engine", c.engine},
+                            {"device", c.device},
+                            {"rows_time", c.rows_time},
+                            {"rows_bytes", c.rows_bytes}});
+    return dump({{"rows", rows}, {"summary", summary}, {"coverage", coverage}});
+}
+
+std::string devices_document(const std::vector<const sim::Device*>& devices) {
+    Json document = Json::array();
+    for (const sim::Device* d : devices) document.push_back(device_json(*d));
+    return dump(document);
+}
+
+std::string kernels_document(const std::vector<KernelRow>& kernels) {
+    Json document = Json::array();
+    for (const KernelRow& k : kernels)
+        document.push_back({{"rung", k.rung},
+                            {"idea", k.idea},
+                            {"engine", k.engine},
+                            {"pipeline", k.pipeline},
+                            {"passes", k.passes},
+                            {"fusions", k.fusions},
+                            {"dtypes", k.dtypes},
+                            {"arch_min", k.arch_min.empty() ? Json(nullptr) : Json(k.arch_min)},
+                            {"available", fits_json(k.available)}});
+    return dump(document);
+}
+
+}  // namespace cli

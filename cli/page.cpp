@@ -1,0 +1,214 @@
+#include "cli/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "cli/text.hpp"
+#include "sim/time.hpp"
+
+namespace cli {
+namespace {
+
+using sim::i64;
+
+std::string bytes_text(i64 bytes) { return sim::format_bytes(static_cast<double>(bytes)); }
+
+/// "order: read again" with its bytes where it shares a row with other causes.
+std::string causes_text(const sim::Flow& f) {
+    const std::pair<i64, std::string_view> causes[] = {
+        {f.causes.compulsory, "compulsory"}, {f.causes.order, "order: read again"},
+        {f.causes.capacity, "capacity: read again"}, {f.causes.padding, "padding"}, {f.causes.write, "result"}};
+    const auto shown = std::count_if(std::begin(causes), std::end(causes), [](const auto& c) { return c.first > 0; });
+    std::string out;
+    for (const auto& [bytes, name] : causes) {
+        if (bytes <= 0) continue;
+        if (!out.empty()) out += ", ";
+        out += shown > 1 ? fmt::format("{} {}", bytes_text(bytes), name) : std::string(name);
+    }
+    return out;
+}
+
+std::string as_multiple(i64 bytes, i64 whole) {
+    if (whole <= 0 || bytes <= 0) return "";
+    return fmt::format("= {} x {}", short_number(static_cast<double>(bytes) / static_cast<double>(whole)), bytes_text(whole));
+}
+
+struct Resource {
+    std::string_view name, twice;
+};
+constexpr Resource resources[] = {
+    {"math", "twice the math rate"},         {"sram", "twice the on-chip bandwidth"},
+    {"l2", "twice the L2 bandwidth"},        {"dram", "twice the DRAM bandwidth"},
+    {"latency", "half the latency"},         {"launch", "half the launch overhead"},
+    {"step_overhead", "half the step overhead"}, {"power", "twice the power"},
+};
+
+}  // namespace
+
+std::string heading(std::string_view title) { return fmt::format("\n{}\n", title); }
+
+std::string operations_text(double flops) {
+    std::string rate = sim::format_flops(flops);  // the same number and prefix, without "/s"
+    return rate.substr(0, rate.rfind("/s"));
+}
+
+std::string level_name(const sim::Device& d, sim::Level level) {
+    switch (level) {
+        case sim::Level::dram: return d.dram.display;
+        case sim::Level::l2: return d.l2.display;
+        case sim::Level::l1: return d.l1.display;
+        case sim::Level::sram: return d.sram.display;
+        case sim::Level::registers: break;
+    }
+    return "registers";
+}
+
+i64 whole_bytes(const sim::Experiment& e, sim::Operand operand) {
+    std::set<int> seen;
+    i64 bytes = 0;
+    for (const sim::Kernel& k : sim::plan(e))
+        for (const auto* side : {&k.left, &k.right, &k.epilogue, &k.outputs})
+            for (const sim::Access& a : *side)
+                if (a.tensor.name == operand && seen.insert(a.tensor.variant).second)
+                    bytes += a.tensor.bytes() * k.batch * a.slices;
+    return bytes;
+}
+
+std::string subject_text(const sim::Report& r, const sim::Device& d, int width) {
+    const sim::Experiment& e = r.experiment;
+    const sim::Dense& l = e.dense;
+    struct {
+        sim::Pass pass;
+        std::string_view what;
+    } const passes[] = {{sim::Pass::forward, e.fusion == sim::Fusion::none ? "Z = X·W" : "Y = relu(X·W)"},
+                        {sim::Pass::dgrad, "dX = dZ·W'"},
+                        {sim::Pass::wgrad, "dW = X'·dZ"},
+                        {sim::Pass::train, "Y = relu(X·W), dX = dZ·W', dW = X'·dZ"}};
+    std::string what;
+    for (const auto& p : passes)
+        if (p.pass == e.pass) what = p.what;
+    std::string line = fmt::format("{}: {} with X {}x{}, W {}x{}, Y {}x{}, {}", d.name, what, l.m, l.k, l.k, l.n, l.m, l.n,
+                                   to_string(l.dtype));
+    if (l.out != l.dtype) line += fmt::format(" in, {} out", to_string(l.out));
+    if (l.batch > 1) line += fmt::format(", {} times", grouped(l.batch));
+    const int matmuls = e.pass == sim::Pass::train ? 3 : 1;
+    line += ", " + operations_text(2.0 * matmuls * static_cast<double>(l.m) * static_cast<double>(l.n) *
+                                   static_cast<double>(l.k) * static_cast<double>(l.batch));
+    std::string out = wrap(line, width, 2, 2);
+    if (e.tile.is_best()) return out;  // no tile fits, so there is no plan
+    std::string cut;
+    for (const sim::Kernel& k : sim::plan(e)) {
+        if (!k.matmul) continue;
+        cut += fmt::format("{}{}: {} x {} tiles of {}x{}, {}", cut.empty() ? "" : "; ", k.name, grouped(k.row_tiles()),
+                           grouped(k.col_tiles()), k.tile.bm, k.tile.bn, counted(k.k_steps(), "k-step"));
+        if (k.k_steps() > 1) cut += fmt::format(" of {}", k.tile.bk);
+    }
+    cut += d.kind == sim::DeviceKind::gpu ? fmt::format(", raster {}", to_string(e.raster))
+                                          : fmt::format(", order {}", to_string(e.order));
+    return out + wrap(cut, width, 2, 2);
+}
+
+std::string traffic_text(const sim::Report& r, const sim::Device& d, int width) {
+    Table table("lllrll");
+    const sim::Compulsory must = sim::compulsory(r.experiment);
+    const i64 compulsory = must.read_bytes + must.write_bytes;
+    for (const sim::Level level : {sim::Level::dram, sim::Level::l2, sim::Level::l1, sim::Level::sram}) {
+        const sim::LevelTraffic& traffic = r.traffic.at(level);
+        if (!traffic.present) continue;
+        std::string name = level_name(d, level);
+        for (int i = 0; i < sim::operand_count; ++i) {
+            const auto operand = static_cast<sim::Operand>(i);
+            const sim::Flow& f = traffic.of(operand);
+            const i64 whole = whole_bytes(r.experiment, operand);
+            std::string label(to_string(operand)), why = level == sim::Level::dram ? causes_text(f) : "";
+            const auto add = [&](std::string_view direction, i64 bytes) {
+                if (bytes == 0) return;
+                table.row({std::exchange(name, ""), std::exchange(label, ""), std::string(direction), bytes_text(bytes),
+                           as_multiple(bytes, whole), std::exchange(why, "")});
+            };
+            add("read", f.read_bytes);
+            add(level == sim::Level::sram ? "filled" : "written", f.write_bytes);
+        }
+        const sim::Flow all = traffic.total();
+        const i64 requested = all.bytes(), moved = all.moved_read_bytes + all.moved_write_bytes;
+        table.row({"", "all", "", bytes_text(requested),
+                   level == sim::Level::dram ? as_multiple(requested, compulsory) : std::string(),
+                   level == sim::Level::dram ? "what any kernel must move" : ""});
+        if (moved > requested)
+            table.row({"", "moved", "", bytes_text(moved), "", "whole sectors and padded tiles counted"});
+        if (traffic.dirty_at_end_bytes > 0)
+            table.row({"", "", "", bytes_text(traffic.dirty_at_end_bytes), "",
+                       fmt::format("of it still in {} at the end: a counter may not see it", d.l2.display)});
+    }
+    std::string out = table.text(2, width);
+    const sim::DramRange& range = r.dram_range;
+    if (range.lockstep_bytes != range.staggered_bytes)
+        out += wrap(fmt::format("SMs drift apart: {} of {} if they march in step, {} if fully staggered, {} expected.",
+                                bytes_text(range.lockstep_bytes), d.dram.display, bytes_text(range.staggered_bytes),
+                                bytes_text(range.expected_bytes)),
+                    width, 2, 2);
+    return out;
+}
+
+std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& measured, int width) {
+    Table table("lrrl");
+    table.row({"", "DRAM bytes", "time", ""});
+    table.row({"bound", bytes_text(r.bound.dram_bytes), sim::format_us(r.bound.time_us),
+               fmt::format("no kernel can beat this: the {} roof", to_string(r.bound.ceiling))});
+    if (r.predicted) {
+        const sim::Prediction& p = *r.predicted;
+        table.row({"predicted", bytes_text(r.dram_range.expected_bytes), sim::format_us(p.time_us),
+                   fmt::format("expect {} to {}; limited by {}{}", sim::format_us(p.interval_us[0]),
+                               sim::format_us(p.interval_us[1]), to_string(p.limiter),
+                               p.validated ? "" : "; unvalidated: no measured row covers this corner")});
+    } else {
+        table.row({"predicted", "-", "-", "it does not fit"});
+    }
+    for (const MeasuredLine& m : measured) table.row({"measured", "-", m.time, m.remark});
+    if (measured.empty()) table.row({"measured", "-", "-", "nothing recorded of this experiment"});
+    return table.text(2, width);
+}
+
+std::string time_split_text(const sim::Report& r, int width) {
+    if (!r.predicted) return "";
+    const sim::Prediction& p = *r.predicted;
+    std::set<std::string_view> explained;  // each term is explained where it first appears
+    const auto meaning = [&](std::string_view name) -> std::string {
+        for (const sim::TimeTermInfo& t : sim::time_terms())
+            if (t.name == name && explained.insert(t.name).second) return std::string(t.what);
+        return "";
+    };
+    constexpr int bar_width = 10;
+    Table table("lrrll");
+    for (const sim::KernelReport& k : p.kernels) {
+        table.row({k.name, sim::format_us(k.time_us), percent(k.time_us / p.time_us, false),
+                   "", fmt::format("limited by {}", to_string(k.limiter))});
+        for (const sim::TimeTerm& t : k.terms)
+            table.row({"  " + t.name, sim::format_us(t.time_us), percent(t.time_us / p.time_us, false),
+                       bar(t.time_us / p.time_us, bar_width), meaning(t.name)});
+    }
+    std::string out = table.text(2, width);
+
+    std::vector<std::pair<double, std::string>> gains;
+    for (const Resource& resource : resources)
+        if (const auto at = p.if_twice.find(std::string(resource.name)); at != p.if_twice.end())
+            gains.emplace_back(at->second, resource.twice);
+    std::stable_sort(gains.begin(), gains.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    Table twice("lrl");
+    std::string nothing;
+    for (const auto& [time, what] : gains) {
+        if (time < 0.99 * p.time_us) {
+            twice.row({what, sim::format_us(time), fmt::format("{} faster", times(p.time_us / time))});
+        } else {
+            nothing += (nothing.empty() ? "" : ", ") + what;
+        }
+    }
+    if (!twice.empty()) out += heading("What would help") + twice.text(2, width);
+    if (!nothing.empty()) out += wrap("Under 1 % from " + nothing + ".", width, 2, 2);
+    return out;
+}
+
+}  // namespace cli

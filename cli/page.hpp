@@ -1,0 +1,42 @@
+#pragma once
+// The parts that the verbs' pages share: bytes, times, and the table of bound, predicted and measured.
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/plan.hpp"
+#include "sim/report.hpp"
+
+namespace cli {
+
+/// "HBM", "VMEM": what the device calls a level.
+std::string level_name(const sim::Device& d, sim::Level level);
+
+/// What is computed and how it is cut: one or two lines under the experiment.
+std::string subject_text(const sim::Report& r, const sim::Device& d, int width);
+
+/// A row per level, operand and direction: bytes, how many times the operand that is, and why.
+std::string traffic_text(const sim::Report& r, const sim::Device& d, int width);
+
+/// What a clock said, as a row of the table below.
+struct MeasuredLine {
+    std::string time, remark;
+};
+/// bound, predicted and measured, in this order and never blended.
+std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& measured, int width);
+
+/// The predicted time by kernel and term, and what twice as much of each resource would give.
+std::string time_split_text(const sim::Report& r, int width);
+
+/// "1.10 TFLOP": operations, not a rate.
+std::string operations_text(double flops);
+
+/// A heading with an empty line before it.
+std::string heading(std::string_view title);
+
+/// Bytes of one whole copy of an operand, all its tensors and the batch counted; 0 where the experiment has none.
+sim::i64 whole_bytes(const sim::Experiment& e, sim::Operand operand);
+
+}  // namespace cli

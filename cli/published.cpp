@@ -1,0 +1,98 @@
+#include "cli/published.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/text.hpp"
+#include "sim/embedded.hpp"
+
+namespace cli {
+namespace {
+
+/// Every committed row of the measurement schema; tables of another schema (impossible.csv) are no measurements.
+const std::vector<sim::Measurement>& rows() {
+    static const std::vector<sim::Measurement> all = [] {
+        std::vector<sim::Measurement> found;
+        for (const sim::EmbeddedFile& file : sim::embedded_measurements()) {
+            if (!file.text.starts_with("id,")) continue;
+            auto parsed = sim::parse_measurements(file.text, file.name).rows;
+            found.insert(found.end(), std::make_move_iterator(parsed.begin()), std::make_move_iterator(parsed.end()));
+        }
+        return found;
+    }();
+    return all;
+}
+
+/// Whether two experiments ask for the same work of the same machine; how it is done may differ.
+bool same_layer(const sim::Experiment& a, const sim::Measurement& row) {
+    return a.device == row.device && a.pass == row.pass && a.dense.m == row.m && a.dense.n == row.n &&
+           a.dense.k == row.k && a.dense.batch == row.batch && a.dense.dtype == row.dtype;
+}
+
+/// Equal in all that a person wrote: traits are a recorded row's, and a rung only names what engine and pipeline say.
+bool same_experiment(sim::Experiment a, const sim::Experiment& b) {
+    a.traits = b.traits;
+    a.rung = b.rung;
+    return a == b;
+}
+
+/// How it is done, without the layer that all these rows share: "fused tile 128x128x8192".
+std::string words_after_pass(const sim::Experiment& e, const sim::Catalogue& devices) {
+    const std::string line = sim::to_string(e, devices), pass = fmt::format(" {} ", to_string(e.pass));
+    return line.substr(line.find(pass) + pass.size());
+}
+
+std::string library_name(const sim::Measurement& row) {
+    const auto extra = row.traits.find("extra_pass");
+    std::string name = "a library's matmul";
+    if (!row.epilogue.empty() && row.epilogue != "none") name += " with " + row.epilogue + " fused";
+    if (extra != row.traits.end()) name += ", then " + extra->second + " as a pass of its own";
+    return name;
+}
+
+}  // namespace
+
+std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalogue& devices) {
+    std::vector<MeasuredGroup> groups;
+    for (const sim::Measurement& row : rows()) {
+        if (!row.time_us || !same_layer(e, row)) continue;
+        MeasuredGroup found;
+        found.source = row.source;
+        found.address = row.address;
+        if (row.has_tile()) {
+            std::string why;
+            std::optional<sim::Experiment> theirs = sim::experiment_of(row, devices, why);
+            if (!theirs) continue;
+            theirs->traits.clear();
+            found.same = same_experiment(*theirs, e);
+            found.what = words_after_pass(*theirs, devices);
+        } else {
+            found.library = true;
+            found.what = library_name(row);
+        }
+        auto at = std::find_if(groups.begin(), groups.end(), [&](const MeasuredGroup& g) { return g.what == found.what; });
+        if (at == groups.end()) at = groups.insert(groups.end(), std::move(found));
+        at->times_us.push_back(*row.time_us);
+    }
+    for (MeasuredGroup& g : groups) std::sort(g.times_us.begin(), g.times_us.end());
+    std::stable_sort(groups.begin(), groups.end(), [](const MeasuredGroup& a, const MeasuredGroup& b) {
+        return a.same != b.same ? a.same : a.best_us() < b.best_us();
+    });
+    return groups;
+}
+
+std::vector<MeasuredLine> measured_lines(const std::vector<MeasuredGroup>& groups) {
+    std::vector<MeasuredLine> lines;
+    for (const MeasuredGroup& g : groups)
+        if (g.same) lines.push_back({sim::format_us(g.median_us()), fmt::format("{}: {}", g.source, times_text(g))});
+    return lines;
+}
+
+std::string times_text(const MeasuredGroup& g) {
+    const std::string low = sim::format_us(g.times_us.front()), high = sim::format_us(g.times_us.back());
+    if (g.times_us.size() == 1) return low;
+    return fmt::format("{} ({} rows)", low == high ? low : low + " to " + high, g.times_us.size());
+}
+
+}  // namespace cli

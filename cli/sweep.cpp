@@ -1,0 +1,154 @@
+// memwall sweep: every tile of the space, ranked.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <ostream>
+
+#include "cli/interrupt.hpp"
+#include "cli/json.hpp"
+#include "cli/page.hpp"
+#include "cli/text.hpp"
+#include "cli/verb.hpp"
+#include "sim/sweep.hpp"
+
+namespace cli {
+namespace {
+
+std::string tile_text(const sim::Tile& t) { return fmt::format("{}x{}x{}", t.bm, t.bn, t.bk); }
+
+std::string csv_cell(const std::string& text) {
+    if (text.find_first_of(",\"\n") == std::string::npos) return text;
+    std::string out = "\"";
+    for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + '"';
+}
+
+std::string csv(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices) {
+    std::string out = "rank,tie,bm,bn,bk,predicted_us,low_us,high_us,dram_bytes,sram_bytes,experiment,reason\n";
+    for (const sim::SweepRow& r : rows) {
+        const sim::Tile& t = r.experiment.tile;
+        const bool ok = r.fit.ok();
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", ok ? std::to_string(r.rank) : "", ok ? (r.tie ? "1" : "0") : "",
+                           t.bm, t.bn, t.bk, ok ? plain(r.time_us) : "", ok ? plain(r.interval_us[0]) : "",
+                           ok ? plain(r.interval_us[1]) : "", ok ? std::to_string(r.dram_bytes) : "",
+                           ok ? std::to_string(r.sram_bytes) : "", csv_cell(sim::to_string(r.experiment, devices)),
+                           csv_cell(r.fit.why));
+    }
+    return out;
+}
+
+std::vector<RankedReport> reports(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices) {
+    std::vector<RankedReport> out;
+    for (const sim::SweepRow& r : rows)
+        out.push_back({sim::predict(r.experiment, devices, {.count = sim::Count::closed_form, .without = {}}), r.rank, r.tie, r.fit.why});
+    return out;
+}
+
+/// "needs 260 KiB of shared memory" and "needs 300 KiB …" are one rule: their text with each number as '#'.
+std::string rule_of(const std::string& why) {
+    std::string rule;
+    for (const char c : why)
+        if (!std::isdigit(static_cast<unsigned char>(c))) {
+            rule += c;
+        } else if (rule.empty() || rule.back() != '#') {
+            rule += '#';
+        }
+    return rule;
+}
+
+std::string rejected_text(const std::vector<sim::SweepRow>& rows, int width) {
+    struct Rule {
+        std::string rule;
+        long long tiles;
+        const sim::SweepRow* example;
+    };
+    std::vector<Rule> rules;
+    for (const sim::SweepRow& r : rows) {
+        if (r.fit.ok()) continue;
+        const std::string rule = rule_of(r.fit.why);
+        const auto at = std::find_if(rules.begin(), rules.end(), [&](const Rule& known) { return known.rule == rule; });
+        if (at == rules.end()) {
+            rules.push_back({rule, 1, &r});
+        } else {
+            ++at->tiles;
+        }
+    }
+    if (rules.empty()) return "";
+    std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) { return a.tiles > b.tiles; });
+    Table table("rll");
+    for (const Rule& rule : rules)
+        table.row({counted(rule.tiles, "tile"), tile_text(rule.example->experiment.tile), rule.example->fit.why});
+    return heading("Rejected, with an example of each rule") + table.text(2, width);
+}
+
+std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& asked, int top, const sim::Catalogue& devices, int width) {
+    const sim::Device& d = devices.at(asked.device);
+    const auto fits = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.fit.ok(); });
+    const auto ties = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.tie; });
+    sim::Experiment any = asked;
+    any.tile = {};
+    std::string out = sim::to_string(any, devices) + '\n';
+    out.erase(out.find(" tile best"), std::string_view(" tile best").size());
+    out += wrap(fmt::format("{} fit and {} are rejected. Times are predicted, by closed form.", counted(fits, "tile"),
+                            grouped(static_cast<long long>(rows.size()) - fits)),
+                width);
+    if (fits > 0) {
+        Table table("rlrlrrl");
+        table.row({"rank", "tile", "predicted", "expect", d.dram.display, d.sram.display, ""});
+        for (const sim::SweepRow& r : rows) {
+            if (!r.fit.ok() || r.rank > top) break;
+            table.row({std::to_string(r.rank), tile_text(r.experiment.tile), sim::format_us(r.time_us),
+                       fmt::format("{} to {}", sim::format_us(r.interval_us[0]), sim::format_us(r.interval_us[1])),
+                       sim::format_bytes(static_cast<double>(r.dram_bytes)), sim::format_kib(static_cast<double>(r.sram_bytes)),
+                       r.tie ? "tie" : ""});
+        }
+        out += '\n' + table.text(0);
+        if (fits > top) out += fmt::format("{} more; --top N shows them.\n", grouped(fits - top));
+        if (ties > 0)
+            out += wrap(fmt::format("{} with the best: the expected ranges overlap, so rank alone does not choose among them.",
+                                    ties == 1 ? "One tile ties" : fmt::format("{} tiles tie", grouped(ties))),
+                        width);
+    }
+    return out + rejected_text(rows, width);
+}
+
+int sweep(const Arguments& arguments, Session& session) {
+    const bool json = arguments.has("--json"), as_csv = arguments.has("--csv");
+    if (json && as_csv) throw sim::BadInput("--json and --csv were both said; expected one of them");
+    const std::optional<int> top = arguments.count("--top");
+    const sim::Catalogue& devices = session.devices_for({arguments.words.data(), 1});
+    const sim::Experiment asked = sim::parse_scene(arguments.words[0], devices).experiment;
+    Interrupt interrupt(session.terminal().interactive);
+    sim::SweepOptions options;
+    options.stop = interrupt.token();
+    options.progress = [&](double done) { session.progress("sweep", done); };
+    std::vector<sim::SweepRow> rows = sim::sweep(asked, devices, options);
+    session.progress("sweep", 1);
+    if (interrupt.stopped()) return stopped(session, "the sweep was stopped; nothing is printed of it");
+    if (json || as_csv) {
+        if (top && rows.size() > static_cast<std::size_t>(*top)) rows.resize(static_cast<std::size_t>(*top));
+        session.out() << (json ? sweep_document(reports(rows, devices), devices) : csv(rows, devices));
+    } else {
+        session.out() << page(rows, asked, top.value_or(10), devices, session.terminal().width);
+    }
+    return !rows.empty() && rows.front().fit.ok() ? done : does_not_fit;
+}
+
+}  // namespace
+
+const Verb sweep_verb = {
+    .name = "sweep",
+    .operands = "\"EXPERIMENT\"",
+    .what = "every tile of the space, ranked by predicted time; ties shown, rejected tiles with the rule",
+    .least = 1,
+    .most = 1,
+    .joins = true,
+    .options = {{"--top", "N", "the N best only (as text: 10 where not said)"},
+                {"--json", "", "a list of predict objects with rank and tie"},
+                {"--csv", "", "one line a tile"}},
+    .run = sweep,
+};
+
+}  // namespace cli

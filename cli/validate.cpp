@@ -1,0 +1,114 @@
+// memwall validate: predicted against measured, row by row and by group.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <utility>
+
+#include "cli/json.hpp"
+#include "cli/page.hpp"
+#include "cli/text.hpp"
+#include "cli/verb.hpp"
+#include "sim/text.hpp"
+#include "sim/validate.hpp"
+
+namespace cli {
+namespace {
+
+std::string optional_percent(const std::optional<double>& value) { return value ? percent(*value, false) : "-"; }
+
+std::string rows_text(const std::vector<sim::ValidatedRow>& rows) {
+    std::vector<const sim::ValidatedRow*> predicted;
+    for (const sim::ValidatedRow& r : rows)
+        if (r.why_skipped.empty()) predicted.push_back(&r);
+    std::stable_sort(predicted.begin(), predicted.end(),
+                     [](const auto* a, const auto* b) { return std::abs(a->error) > std::abs(b->error); });
+    if (predicted.empty()) return "";
+    Table table("lrrrl");
+    table.row({"id", "predicted", "measured", "error", ""});
+    for (const sim::ValidatedRow* r : predicted)
+        table.row({r->id, sim::format_us(r->predicted_us), sim::format_us(r->measured_us), percent(r->error),
+                   r->beats_bound ? "faster than its bound: refused" : ""});
+    return heading("Rows, the largest error first") + table.text(2);
+}
+
+std::string skipped_text(const std::vector<sim::ValidatedRow>& rows, int width) {
+    std::vector<std::pair<std::string, long long>> reasons;
+    for (const sim::ValidatedRow& r : rows) {
+        if (r.why_skipped.empty()) continue;
+        const auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& known) { return known.first == r.why_skipped; });
+        if (at == reasons.end()) {
+            reasons.emplace_back(r.why_skipped, 1);
+        } else {
+            ++at->second;
+        }
+    }
+    Table table("rl");
+    for (const auto& [reason, count] : reasons) table.row({counted(count, "row"), reason});
+    return reasons.empty() ? "" : heading("Not predicted") + table.text(2, width);
+}
+
+bool is_engine(std::string_view group) {
+    for (const sim::Engine e : {sim::Engine::simt, sim::Engine::mma, sim::Engine::wgmma, sim::Engine::tcgen05, sim::Engine::mxu, sim::Engine::cpu})
+        if (to_string(e) == group) return true;
+    return false;
+}
+
+std::string summary_text(const std::map<std::string, sim::Summary>& groups, const sim::Catalogue& devices, int width) {
+    Table table("lrrrrrrr");
+    table.row({"", "rows", "mean", "median", "p95", "bias", "rank", "DRAM bytes"});
+    const auto kind_of = [&](const std::string& group) {
+        return group == "all" ? 0 : group == "library" ? 1 : is_engine(group) ? 2 : devices.find(group) ? 3 : 4;
+    };
+    constexpr const char* titles[] = {"", "", "engine", "device", "source"};
+    for (int kind = 0; kind < 5; ++kind) {
+        bool first = true;
+        for (const auto& [name, s] : groups) {
+            if (kind_of(name) != kind) continue;
+            if (std::exchange(first, false) && kind > 1) table.row({titles[kind]});
+            const std::string shown = name.size() > 30 ? name.substr(0, 27) + "..." : name;
+            table.row({(kind > 1 ? "  " : "") + shown, std::to_string(s.rows), percent(s.mape, false), percent(s.median_ape, false),
+                       percent(s.p95_ape, false), percent(s.bias), s.spearman ? fmt::format("{:.2f}", *s.spearman) : "-",
+                       optional_percent(s.dram_mape)});
+        }
+    }
+    return heading("Absolute error of the predicted time") + table.text(2) +
+           wrap("all: rows with a tile; library: rows without one, for which the best tile of a menu is predicted. rank: correlation of "
+                "predicted and measured over the tiles of a shape.",
+                width, 2, 2);
+}
+
+int validate(const Arguments& arguments, Session& session) {
+    const std::string& path = arguments.words[0];
+    const sim::MeasurementFile file = sim::read_measurements(path);
+    session.add_calibrated_cpu();
+    const sim::Validation v = sim::validate(file, session.devices());
+    const int width = session.terminal().width;
+    if (arguments.has("--json")) {
+        session.out() << validate_document(v);
+    } else {
+        const std::string head = fmt::format("{}: {}\n", path, counted(static_cast<long long>(v.rows.size()), "row"));
+        session.out() << head + rows_text(v.rows) + skipped_text(v.rows, width) + summary_text(v.summary, session.devices(), width);
+    }
+    std::string refused;
+    for (const sim::ValidatedRow& r : v.rows)
+        if (r.beats_bound) refused += (refused.empty() ? "" : ", ") + r.id;
+    if (refused.empty()) return done;
+    throw sim::BadInput(fmt::format("{}: rows faster than what their device can do: {}; expected none", sim::quote(path), refused));
+}
+
+}  // namespace
+
+const Verb validate_verb = {
+    .name = "validate",
+    .operands = "FILE.csv",
+    .what = "predicted against the measured rows of a file, by row and by group",
+    .least = 1,
+    .most = 1,
+    .options = {{"--json", "", "one JSON object: rows, summary, coverage"}},
+    .run = validate,
+};
+
+}  // namespace cli
