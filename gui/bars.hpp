@@ -1,0 +1,18 @@
+#pragma once
+// What surrounds the views: menus, keys, the scene as a line, the headline numbers, the status line.
+
+namespace gui {
+
+class Lab;
+
+/// Acts on the keys of the action table.
+void handle_keys(Lab&);
+void draw_menu_bar(Lab&);
+/// The experiment's line and under it bound, predicted and measured time.
+void draw_scene_bar(Lab&);
+/// The newest message, else what the model leaves out.
+void draw_status_bar(Lab&);
+/// The list of keys and the list of what is not modelled, where asked for.
+void draw_popups(Lab&);
+
+}  // namespace gui

@@ -1,0 +1,61 @@
+#pragma once
+// The drawing that the views share: what a thing looks like is said here once, so that it looks the same everywhere.
+
+#include <imgui.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "gui/i18n.hpp"
+#include "gui/theme.hpp"
+#include "sim/traffic.hpp"
+
+namespace gui {
+
+/// The three kinds of number, and a prediction that no measured row stands behind.
+enum class Mark { bound, predicted, unvalidated, measured };
+
+ImU32 colour_of(Mark);
+/// The operand's hue: a matrix and its gradient share one, and the gradient is hatched.
+ImU32 colour_of(sim::Operand);
+bool is_hatched(sim::Operand);
+/// "X", "dY", "mask": as written in formulae.
+std::string_view symbol(sim::Operand);
+
+/// The shape of a kind of number: triangle, disc, ring, diamond.
+void draw_mark(ImDrawList& list, ImVec2 centre, float radius, Mark mark);
+/// Diagonal lines over a rectangle.
+void draw_hatch(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, float spacing, float thickness = 1);
+/// A bar or swatch of an operand, hatched where it must be.
+void draw_operand(ImDrawList& list, ImVec2 low, ImVec2 high, sim::Operand operand, float strength = 1);
+
+/// Text inside a box, shortened with "…" where it is too long; `align` 0 = left or top, 0.5 = middle, 1 = right.
+void draw_text(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, std::string_view text, ImVec2 align = {0, 0.5f});
+/// The longest beginning of `text` that fits, with "…" if any is cut.
+std::string shortened(std::string_view text, float width);
+
+/// A line of words with a dim label before them.
+void field(const char* name, const std::string& value);
+/// Words in the dim colour, wrapped.
+void hint(std::string_view text);
+/// Words in a colour, wrapped.
+void coloured(ImU32 colour, std::string_view text);
+/// A heading in bold.
+void heading(const char* text);
+/// A tooltip on the item before, after the usual delay, wrapped at 26 em.
+void tip(std::string_view text);
+/// Right click on the item before offers to copy `text`.
+void copyable(std::string_view text, const char* id);
+/// Swatch and name of an operand as one item; true while the mouse or the keyboard is on it.
+bool operand_chip(sim::Operand operand, bool lit);
+/// Goes on in the line where an item of that width still fits, else in the next.
+void same_line_if_room(float width);
+/// The width of a chip with that name.
+float chip_width(std::string_view name);
+/// A small picture and a name for a legend; `draw` gets the picture's centre and the line's height.
+void chip(const std::function<void(ImDrawList&, ImVec2, float)>& draw, const char* name);
+/// Shape and name of a kind of number.
+void mark_chip(Mark mark, const char* name);
+
+}  // namespace gui

@@ -1,0 +1,100 @@
+#include "gui/run.hpp"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <memory>
+
+#include "gui/headless.hpp"
+#include "gui/lab.hpp"
+#include "gui/settings.hpp"
+#include "gui/state_files.hpp"
+#include "gui/window.hpp"
+
+namespace gui {
+namespace {
+
+constexpr double save_after = 1;  // s: a crash loses no more
+
+sim::Scene read_scene(std::string_view asked, std::string_view last, const sim::Catalogue& devices, std::string& note) {
+    if (!asked.empty()) return sim::parse_scene(asked, devices);
+    if (!last.empty()) try {
+            return sim::parse_scene(last, devices);
+        } catch (const sim::BadInput& e) {  // its device file may be gone
+            note = std::string("the last scene can't be read: ") + e.what();
+        }
+    return sim::parse_scene(first_scene, devices);
+}
+
+}  // namespace
+
+int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::string& why) {
+    const auto folder = state_folder();
+    std::string note;
+    Settings saved = folder.empty() ? Settings{} : load_settings(folder / "settings", note);
+    sim::Scene scene = read_scene(options.scene, saved.scene, devices, note);
+
+    Window window("Memwall", options.width, options.height, why);
+    if (!why.empty()) return 1;
+    if (note.empty() && saved.appearance.language == Language::zh) note = window.fonts().problem;
+    Lab lab({std::make_shared<const sim::Catalogue>(devices), std::move(scene), saved.appearance, note, &Window::wake});
+    if (const auto layout = folder.empty() ? std::nullopt : read_whole(folder / "layout.ini")) {
+        ImGui::LoadIniSettingsFromMemory(layout->data(), layout->size());
+        lab.rebuild_layout = false;
+    }
+    apply(lab.appearance, window.dpi());
+
+    float dpi = window.dpi();
+    double last_save = window.now();
+    bool unsaved_layout = false;
+    const auto save = [&] {
+        if (folder.empty()) return;
+        const Settings now{lab.appearance, lab.document.text()};
+        std::string failed = now == saved ? "" : write_whole(folder / "settings", to_text(now));
+        if (failed.empty() && unsaved_layout) failed = write_whole(folder / "layout.ini", ImGui::SaveIniSettingsToMemory());
+        if (!failed.empty()) lab.message = {failed, true};
+        saved = now;
+        unsaved_layout = false;
+    };
+    for (int frame = 0; (options.frames == 0 || frame < options.frames) && window.begin_frame(); ++frame) {
+        const Appearance before = lab.appearance;
+        lab.draw();
+        window.end_frame();
+        if (lab.quit) window.close();
+        if (!(lab.appearance == before) || dpi != window.dpi()) {
+            dpi = window.dpi();
+            apply(lab.appearance, dpi);
+            window.redraw().data();
+        }
+        if (const auto soon = lab.next_frame()) window.redraw().at(window.now() + *soon);
+        unsaved_layout |= std::exchange(ImGui::GetIO().WantSaveIniSettings, false);
+        if (window.now() - last_save >= save_after) {
+            save();
+            last_save = window.now();
+        } else if (unsaved_layout || saved.scene != lab.document.text()) {
+            window.redraw().at(last_save + save_after);
+        }
+    }
+    save();
+    return 0;
+}
+
+Shot screenshot(std::string_view scene, const ShotOptions& options, const sim::Catalogue& devices) {
+    constexpr int least = 64, most = 16384;
+    if (options.width < least || options.width > most || options.height < least || options.height > most)
+        throw sim::BadInput(fmt::format("size {}x{}: expected WxH of {} to {} pixels each", options.width, options.height, least, most));
+    std::string note;
+    sim::Scene read = read_scene(scene, {}, devices, note);
+    if (!options.view.empty()) read.view = options.view;
+    std::unique_ptr<Lab> lab;
+    Headless screen(options.width, options.height, options.appearance, [&] { lab->draw(); });
+    lab = std::make_unique<Lab>(Lab::Setup{std::make_shared<const sim::Catalogue>(devices), std::move(read), options.appearance, {}, [] {}});
+    for (const std::string& path : options.rows) lab->load(path);
+    screen.frames(2);
+    lab->finish_work();
+    screen.settle();
+    const std::string& problem = options.appearance.language == Language::zh ? screen.fonts().problem : std::string();
+    return {encode_png(screen.image()), to_lines(screen.texts()), problem};
+}
+
+}  // namespace gui

@@ -1,0 +1,72 @@
+#include "gui/views.hpp"
+
+#include <imgui_internal.h>
+
+#include <array>
+
+#include "gui/theme.hpp"
+
+namespace gui {
+namespace {
+
+constexpr std::array rows = {
+    ViewRow{Str::view_experiment, draw_experiment, Place::left},
+    ViewRow{Str::view_measure, draw_measure, Place::left_bottom},
+    ViewRow{Str::view_tiles, draw_tiles, Place::centre},
+    ViewRow{Str::view_traffic, draw_traffic, Place::centre_bottom},
+    ViewRow{Str::view_roofline, draw_roofline, Place::right},
+    ViewRow{Str::view_sweep, draw_sweep, Place::right_bottom},
+};
+
+}  // namespace
+
+std::span<const ViewRow> views() { return rows; }
+
+constexpr float three_columns = 88;  // em of width that they need
+
+void build_layout(ImGuiID dockspace, ImVec2 size, std::string_view view) {
+    ImGui::DockBuilderRemoveNode(dockspace);
+    ImGui::DockBuilderAddNode(dockspace, static_cast<ImGuiDockNodeFlags>(ImGuiDockNodeFlags_DockSpace));
+    ImGui::DockBuilderSetNodeSize(dockspace, size);
+    const float columns = size.x / em(1), lines = size.y / em(1);
+    const bool measure = view == "measure";
+
+    std::array<ImGuiID, 6> nodes;
+    nodes.fill(dockspace);
+    const auto split = [](ImGuiID& from, ImGuiDir side, float share) {
+        ImGuiID part = 0;
+        ImGui::DockBuilderSplitNode(from, side, share, &part, &from);
+        return part;
+    };
+    const auto node = [&](Place p) -> ImGuiID& { return nodes[static_cast<std::size_t>(p)]; };
+    if (columns >= 40) {  // a column of controls, then the pictures
+        ImGuiID rest = dockspace;
+        const ImGuiID left = split(rest, ImGuiDir_Left, measure ? 0.34f : std::min(0.45f, 24.5f / columns));
+        node(Place::left) = node(Place::left_bottom) = left;
+        node(Place::centre) = node(Place::centre_bottom) = node(Place::right) = node(Place::right_bottom) = rest;
+        if (columns >= three_columns) {
+            const ImGuiID right = split(rest, ImGuiDir_Right, 0.42f);
+            node(Place::right) = node(Place::right_bottom) = right;
+            node(Place::centre) = node(Place::centre_bottom) = rest;
+        }
+        if (lines >= 34) {
+            node(Place::left_bottom) = split(node(Place::left), ImGuiDir_Down, measure ? 0.55f : 0.3f);
+            node(Place::centre_bottom) = split(node(Place::centre), ImGuiDir_Down, 0.45f);
+            if (columns >= three_columns) {
+                node(Place::right_bottom) = split(node(Place::right), ImGuiDir_Down, 0.5f);
+            } else {
+                node(Place::right) = node(Place::centre);
+                node(Place::right_bottom) = node(Place::centre_bottom);
+            }
+        }
+    }
+    for (const ViewRow& row : rows) ImGui::DockBuilderDockWindow(label(row.title), node(row.place));
+    ImGui::DockBuilderFinish(dockspace);
+}
+
+void raise_views(std::string_view view) {
+    for (Str s : {Str::view_roofline, Str::view_traffic, Str::view_tiles, view == "measure" ? Str::view_measure : Str::view_experiment})
+        ImGui::SetWindowFocus(label(s));
+}
+
+}  // namespace gui
