@@ -67,8 +67,10 @@ CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
     const auto add = [&](const std::vector<Access>& side, i64 elements) {
         for (const Access& a : side) stage += (static_cast<__int128>(elements) * a.tensor.bits + 7) / 8;
     };
+    // A pair of CTAs multiplies together with tcgen05: each keeps half of the right operand's tile.
+    const bool pair = e.engine == Engine::tcgen05 && e.cluster.rows * e.cluster.cols >= 2;
     add(k.left, t.bm * t.bk);
-    add(k.right, t.bk * t.bn);
+    add(k.right, t.bk * (pair ? ceil_div(t.bn, 2) : t.bn));
     const __int128 pipeline = stage * std::max(1, e.stages);
     const __int128 staging = static_cast<__int128>(t.bm) * std::min(t.bn, staged_columns) * out;
     const bool own_staging = producer;  // the next tile's loads are in flight while the epilogue stores
