@@ -283,8 +283,8 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
             const double lag = std::min(1.0, waves.outer_distance() / static_cast<double>(slots[i]));
             const bool survives = lag * per_tile <= effective;
             const double all_rows = static_cast<double>(k.col_tiles()), all_cols = static_cast<double>(k.row_tiles());
-            const double apart_rows = survives || waves.outer_is_col() ? rows : std::min(all_rows, std::max(rows, all_rows / 2));
-            const double apart_cols = survives || !waves.outer_is_col() ? cols : std::min(all_cols, std::max(cols, all_cols / 2));
+            const double apart_rows = survives || waves.outer_is_col() ? rows : all_rows;
+            const double apart_cols = survives || !waves.outer_is_col() ? cols : all_cols;
             for (const Access& a : k.left) {
                 add_read(a, rows, k.batch, unit, axis_tile(k, a.col_axis), flows);
                 add_read(a, apart_rows, k.batch, unit, axis_tile(k, a.col_axis), apart);

@@ -36,8 +36,9 @@ std::vector<CsvRecord> parse_csv(std::string_view text, std::string_view file_na
             }
         } else if (c == '"') {
             if (!field.empty() || was_quoted)
-                throw BadInput(fmt::format("{}:{}: a quote inside a field: expected the whole field in quotes, quotes in it doubled",
-                                           file_name, line));
+                throw BadInput(fmt::format(
+                    "{}:{}: a quote inside a field: expected the whole field in quotes, quotes in it doubled",
+                    file_name, line));
             quoted = was_quoted = true;
         } else if (c == ',') {
             end_field();
@@ -49,11 +50,14 @@ std::vector<CsvRecord> parse_csv(std::string_view text, std::string_view file_na
             end_record();
         } else {
             if (was_quoted)
-                throw BadInput(fmt::format("{}:{}: text after a closing quote: expected a comma or the end of the line", file_name, line));
+                throw BadInput(fmt::format("{}:{}: text after a closing quote: expected a comma or the end of the line",
+                                           file_name, line));
             field += c;
         }
     }
-    if (quoted) throw BadInput(fmt::format("{}:{}: a quote that is not closed: expected \" before the end of the file", file_name, record.line));
+    if (quoted)
+        throw BadInput(fmt::format("{}:{}: a quote that is not closed: expected \" before the end of the file",
+                                   file_name, record.line));
     if (!record.fields.empty() || !field.empty() || was_quoted) end_record();
     return records;
 }

@@ -15,8 +15,8 @@ struct CsvRecord {
     std::vector<std::string> fields;
 };
 
-/// Reads all records; empty lines and a byte-order mark are skipped. Throws BadInput naming file and line on a quote that
-/// is not closed or stands inside an unquoted field.
+/// Reads all records; empty lines and a byte-order mark are skipped. Throws BadInput naming file and line on a quote
+/// that is not closed or stands inside an unquoted field.
 std::vector<CsvRecord> parse_csv(std::string_view text, std::string_view file_name);
 
 /// One field, quoted where it must be.

@@ -18,7 +18,7 @@ namespace sim {
 namespace {
 
 constexpr std::size_t longest_file = std::size_t{1} << 28;  // B
-constexpr i64 max_size = 2147483647;                       // 2^31 - 1, as an experiment's sizes
+constexpr i64 max_size = 2147483647;                        // 2^31 - 1, as an experiment's sizes
 constexpr std::string_view pipelines[] = {"none", "double", "multistage", "warp_specialized", "pallas"};
 constexpr std::string_view engines[] = {"simt", "mma", "wgmma", "tcgen05", "mxu", "cpu"};
 constexpr std::string_view passes[] = {"forward", "dgrad", "wgrad", "train"};
@@ -31,7 +31,8 @@ struct BadCell {
 double number(std::string_view text, double low, double high) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < low || value > high)
+    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value < low ||
+        value > high)
         throw BadCell{fmt::format("a number from {:g} to {:g}", low, high)};
     return value;
 }
@@ -146,14 +147,16 @@ void check_head(const CsvRecord& head, std::string_view file) {
             bad("column " + quote(head.fields[i]), "each column once");
     }
     for (std::string_view must : {"device", "m", "n", "k"})
-        if (!contains(head.fields, must)) bad(fmt::format("no column {}", must), "the head of a measurements file (device, m, n, k, time_us, …)");
+        if (!contains(head.fields, must))
+            bad(fmt::format("no column {}", must), "the head of a measurements file (device, m, n, k, time_us, …)");
     if (!contains(head.fields, "time_us") && !contains(head.fields, "dram_bytes"))
         bad("no column time_us or dram_bytes", "at least one of them");
 }
 
 Measurement read_row(const std::vector<std::string>& head, CsvRecord&& record, std::string_view file) {
     if (record.fields.size() != head.size())
-        throw BadInput(fmt::format("{}:{}: {} fields: expected {} as in the head", file, record.line, record.fields.size(), head.size()));
+        throw BadInput(fmt::format("{}:{}: {} fields: expected {} as in the head", file, record.line,
+                                   record.fields.size(), head.size()));
     Measurement r;
     r.line = record.line;
     for (std::size_t i = 0; i < head.size(); ++i) {
@@ -162,7 +165,8 @@ Measurement read_row(const std::vector<std::string>& head, CsvRecord&& record, s
             try {
                 c->read(r, cell);
             } catch (const BadCell& bad) {
-                throw BadInput(fmt::format("{}:{}: {} {}: expected {}", file, record.line, c->name, quote(cell), bad.expected));
+                throw BadInput(
+                    fmt::format("{}:{}: {} {}: expected {}", file, record.line, c->name, quote(cell), bad.expected));
             }
         }
         r.cells.emplace(head[i], cell);
@@ -189,13 +193,16 @@ std::string read_whole(const std::string& path) {
 
 MeasurementFile parse_measurements(std::string_view csv, std::string_view file_name) {
     const std::string file = one_line(file_name, 200);
-    if (csv.size() > longest_file) throw BadInput(fmt::format("{}: {} bytes: expected at most {}", file, csv.size(), longest_file));
+    if (csv.size() > longest_file)
+        throw BadInput(fmt::format("{}: {} bytes: expected at most {}", file, csv.size(), longest_file));
     std::vector<CsvRecord> records = parse_csv(csv, file);
-    if (records.empty()) throw BadInput(fmt::format("{}:1: the file is empty: expected the head of a measurements file", file));
+    if (records.empty())
+        throw BadInput(fmt::format("{}:1: the file is empty: expected the head of a measurements file", file));
     check_head(records[0], file);
     MeasurementFile out;
     out.columns = std::move(records[0].fields);
-    for (std::size_t i = 1; i < records.size(); ++i) out.rows.push_back(read_row(out.columns, std::move(records[i]), file));
+    for (std::size_t i = 1; i < records.size(); ++i)
+        out.rows.push_back(read_row(out.columns, std::move(records[i]), file));
     return out;
 }
 
@@ -254,7 +261,8 @@ void append_measurements(const std::string& path, const std::vector<std::map<std
     if (error) {
         std::error_code ignored;
         fs::remove(draft, ignored);
-        throw BadInput(fmt::format("{}: cannot be replaced ({}): expected a file that may be written", quote(path), error.message()));
+        throw BadInput(fmt::format("{}: cannot be replaced ({}): expected a file that may be written", quote(path),
+                                   error.message()));
     }
 }
 

@@ -27,7 +27,7 @@ struct Measurement {
     std::optional<double> time_us, dram_bytes, l2_hit_pct, clock_mhz, min_us, max_us, max_error, power_w;
     std::optional<i64> samples;
     std::map<std::string, std::string> traits;  ///< "key=value" tokens; a bare word has the value "1"
-    std::string experiment;  ///< text form, where recorded
+    std::string experiment;                     ///< text form, where recorded
     std::map<std::string, std::string> cells;
     /// A tile was said (a kernel that shares none through SMEM has no bk), so that this tile's time is predicted.
     bool has_tile() const { return (bm && bn) || !experiment.empty(); }
@@ -46,8 +46,9 @@ MeasurementFile read_measurements(const std::string& path);
 
 /// The columns of a recorded row, in order: the shared schema, then those of a recording.
 const std::vector<std::string>& recorded_columns();
-/// Appends rows to a CSV, creating it with its head; columns the file lacks are added to it, all that it has is kept, and
-/// it is replaced whole or not at all. Throws BadInput when the file exists and is no measurements file, or a row is none.
+/// Appends rows to a CSV, creating it with its head; columns the file lacks are added to it, all that it has is kept,
+/// and it is replaced whole or not at all. Throws BadInput when the file exists and is no measurements file, or a row
+/// is none.
 void append_measurements(const std::string& path, const std::vector<std::map<std::string, std::string>>& rows);
 
 /// The experiment a row describes: its `experiment` column if recorded, else built from its columns and traits (a row

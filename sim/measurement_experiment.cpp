@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/fit.hpp"
 #include "sim/measurement.hpp"
 #include "sim/text.hpp"
 
@@ -59,10 +60,20 @@ Shape2 thread_tile(const Measurement& row) {
     return {8, static_cast<int>(outputs / 8)};
 }
 
+/// A ring of stages is usually made as deep as shared memory lets it be; one of two or three is at least no deeper.
+void take_stages_that_fit(Experiment& e, const Device& d) {
+    const int most = e.pipeline == Pipeline::warp_specialized ? 12 : e.stages;
+    const int usual = e.stages;
+    for (e.stages = most; e.stages >= 2; --e.stages)
+        if (fit(e, d, plan(e)).ok()) return;
+    e.stages = usual;
+}
+
 /// A library's kernel is not known; it is taken as the best tile of this menu: tiles in groups of eight rows and, where
 /// the tensor cores read shared memory, pairs of CTAs that stay and share a tile.
 void apply_library_menu(Experiment& e) {
-    if (e.engine == Engine::mma || e.engine == Engine::wgmma || e.engine == Engine::tcgen05) e.raster = {Raster::grouped, 8};
+    if (e.engine == Engine::mma || e.engine == Engine::wgmma || e.engine == Engine::tcgen05)
+        e.raster = {Raster::grouped, 8};
     if (e.engine == Engine::wgmma || e.engine == Engine::tcgen05) {
         e.schedule = {Schedule::persistent, 1};
         e.cluster = {2, 1};
@@ -133,9 +144,11 @@ bool sayable(std::string_view text) { return !text.empty() && text.find_first_of
 
 void apply_traits(Experiment& e, const Device& d, const Measurement& row) {
     for (const auto& [key, value] : row.traits) {
-        const auto word = std::find_if(std::begin(trait_words), std::end(trait_words), [&](const TraitWord& w) { return w.key == key; });
+        const auto word = std::find_if(std::begin(trait_words), std::end(trait_words),
+                                       [&](const TraitWord& w) { return w.key == key; });
         if (word != std::end(trait_words) && word->apply(e, d, value)) continue;
-        const bool plain = std::all_of(key.begin(), key.end(), [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
+        const bool plain = std::all_of(key.begin(), key.end(),
+                                       [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '-'; });
         if (plain && sayable(value)) e.traits[key] = value;
     }
     if (d.kind == DeviceKind::tpu) {  // a wall clock sees the call, a profiler the kernel
@@ -146,7 +159,8 @@ void apply_traits(Experiment& e, const Device& d, const Measurement& row) {
     }
 }
 
-std::optional<Experiment> read_back(std::string_view text, const Catalogue& devices, std::string_view what, std::string& why) {
+std::optional<Experiment> read_back(std::string_view text, const Catalogue& devices, std::string_view what,
+                                    std::string& why) {
     try {
         return parse_experiment(text, devices);
     } catch (const BadInput& bad) {
@@ -175,7 +189,10 @@ std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue&
     const bool extra_pass = row.traits.contains("extra_pass");
     const bool fused = !row.epilogue.empty() && row.epilogue != "none";
     dense.bias = fused && row.epilogue.starts_with("bias") && row.pass == Pass::forward;
-    const Fusion fusion = extra_pass ? Fusion::unfused : fused ? Fusion::fused : row.pass == Pass::train ? Fusion::unfused : Fusion::none;
+    const Fusion fusion = extra_pass                ? Fusion::unfused
+                          : fused                   ? Fusion::fused
+                          : row.pass == Pass::train ? Fusion::unfused
+                                                    : Fusion::none;
 
     Experiment e = usual_experiment(*d, dense, row.pass, fusion);
     if (row.engine) {
@@ -203,6 +220,8 @@ std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue&
         if (!row.persistent && !row.pipeline) apply_library_menu(e);
     }
     apply_traits(e, *d, row);
+    if (d->kind == DeviceKind::gpu && !row.stages && row.has_tile() && e.pipeline != Pipeline::none)
+        take_stages_that_fit(e, *d);
     return read_back(to_string(e, devices), devices, "", why);  // what no line of text could say is no experiment
 }
 

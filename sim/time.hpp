@@ -1,7 +1,7 @@
 #pragma once
-// Time from counts: per k-step the slowest of math, shared memory, L2, DRAM and latency; then waves and their tail, fill,
-// epilogue, power, launch and dispatch. A machine's constants are in its device file, those of how an engine works in
-// one table here; nothing is fitted to a row, a kernel's name or a shape.
+// Time from counts: per k-step the slowest of math, shared memory, L2, DRAM and latency; then waves and their tail,
+// fill, epilogue, power, launch and dispatch. A machine's constants are in its device file, those of how an engine
+// works in one table here; nothing is fitted to a row, a kernel's name or a shape.
 
 #include <array>
 #include <set>
@@ -29,7 +29,7 @@ std::span<const TimeTermInfo> time_terms();
 struct EngineConstants {
     double mma_overlap;
     double gpu_softness, dma_softness;
-    double bulk_copy_latency;
+    double bulk_copy_clocks;
     double epilogue_bytes_per_clock;
     double port_bytes_per_clock;
 };
@@ -45,10 +45,11 @@ std::span<const EngineConstant> engine_constant_table();
 /// The values in use: the table's middle candidates.
 const EngineConstants& engine_constants();
 
-/// Everything but the counts that one prediction reads: which terms are on, which resources are faster, which constants.
+/// Everything but the counts that one prediction reads: which terms are on, which resources are faster, which
+/// constants.
 struct TimeModel {
-    unsigned terms = (1u << term_count) - 1;     ///< bit t = Term t is on
-    std::array<double, limiter_count> speed;     ///< by Limiter: 2 = twice as fast
+    unsigned terms = (1u << term_count) - 1;  ///< bit t = Term t is on
+    std::array<double, limiter_count> speed;  ///< by Limiter: 2 = twice as fast
     const EngineConstants* constants = &engine_constants();
 
     TimeModel() { speed.fill(1); }

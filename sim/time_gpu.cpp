@@ -1,5 +1,5 @@
-// GPU kernels: a wave of CTAs takes its k-steps at the pace of the slowest resource, pays fill and epilogue at the ends,
-// and the last wave has fewer SMs to itself.
+// GPU kernels: a wave of CTAs takes its k-steps at the pace of the slowest resource, pays fill and epilogue at the
+// ends, and the last wave has fewer SMs to itself.
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@ namespace sim {
 
 namespace {
 
-/// Rows of an ldmatrix: an SMEM layout without swizzle puts all rows of a tile in the same banks once a row is this long,
-/// and eight rows are read at a time.
+/// Rows of an ldmatrix: an SMEM layout without swizzle puts all rows of a tile in the same banks once a row is this
+/// long, and eight rows are read at a time.
 constexpr double ldmatrix_row_bytes = 16, ldmatrix_rows = 8;
 constexpr double line_bytes = 128, lanes = 32;
 /// Of narrow types to f32, per SM (CUDA C++ Programming Guide, arithmetic instructions).
@@ -50,7 +50,10 @@ Direct direct_access(const Experiment& e) {
 /// Lines that copying a tile touches, a warp load at a time: short rows use part of each.
 double lines_of(const Kernel& k, const Access& a) {
     const auto tile = [&](Axis axis) {
-        return as_double(axis == Axis::rows ? k.tile.bm : axis == Axis::cols ? k.tile.bn : axis == Axis::red ? k.tile.bk : 1);
+        return as_double(axis == Axis::rows   ? k.tile.bm
+                         : axis == Axis::cols ? k.tile.bn
+                         : axis == Axis::red  ? k.tile.bk
+                                              : 1);
     };
     const double row_bytes = tile(a.col_axis) * as_double(a.tensor.bits) / 8;
     return tile(a.row_axis) * std::max(1.0, row_bytes / line_bytes);
@@ -73,8 +76,8 @@ double lsu_clocks(const Experiment& e, const Device& d, const Kernel& k, const C
         const double right_lines = direct == Direct::uncoalesced ? 1 : lanes * element / line_bytes;
         return outputs / lanes * depth * (std::max(left_lines, returns) + std::max(right_lines, returns));
     }
-    // Each thread reads rows + cols operands for rows x cols multiply-adds; a load returns 4 bytes a lane and clock, and
-    // unless it is vectorised a narrower element takes as long.
+    // Each thread reads rows + cols operands for rows x cols multiply-adds; a load returns 4 bytes a lane and clock,
+    // and unless it is vectorised a narrower element takes as long.
     const std::string* vector = trait(e, "vector");
     const double a_load = (vector && *vector == "1" ? 4.0 : element) / 4;
     const double rows = cta.thread.rows, cols = cta.thread.cols;
@@ -95,7 +98,8 @@ double conversions(const Experiment& e, const Kernel& k, const CtaShape& cta) {
 /// Bytes that cross an SM's SMEM port in one k-step of a tensor-core CTA: as counted, with what the layout adds.
 double smem_bytes(const Experiment& e, const Kernel& k, const Traffic& t, double cta_steps) {
     double bytes = 0;
-    const bool pair = e.engine == Engine::tcgen05 && e.cluster.rows > 1;  // each SM of a pair keeps half of the right tile
+    const bool pair =
+        e.engine == Engine::tcgen05 && e.cluster.rows * e.cluster.cols >= 2;  // half of the right tile each
     const double row_bytes = as_double(k.tile.bk) * as_double(k.left.empty() ? 16 : k.left[0].tensor.bits) / 8;
     const double conflicts =
         has_trait(e, "swizzle", "0") ? std::clamp(row_bytes / ldmatrix_row_bytes, 1.0, ldmatrix_rows) : 1.0;
@@ -151,7 +155,8 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
     w.sms = std::max(1.0, as_double(o.slots) / w.ctas);
     const double cta_steps = w.tiles * w.steps;
 
-    const double flops = 2.0 * as_double(round_up(k.tile.bm, unit_rows(e.engine))) * as_double(k.tile.bn) * as_double(k.tile.bk);
+    const double flops =
+        2.0 * as_double(round_up(k.tile.bm, unit_rows(e.engine))) * as_double(k.tile.bn) * as_double(k.tile.bk);
     // Vendors quote f32 at the highest clock and tensor rates at the boost clock.
     const double quoted = simt ? clock : d.clock.boost.value;
     w.math = flops * d.sm_count.value / d.peak_flops(simt ? Dtype::f32 : e.dense.dtype) * quoted / clock;
@@ -171,7 +176,7 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
     const bool bulk = e.engine == Engine::wgmma || e.engine == Engine::tcgen05;
     const double missed = w.l2_bytes > 0 ? std::min(1.0, dram_bytes / (w.l2_bytes * cta_steps)) : 0;
     w.latency = d.l2.latency.value + missed * std::max(0.0, d.dram.latency.value - d.l2.latency.value) +
-                (bulk ? c.bulk_copy_latency : 0);
+                (bulk ? c.bulk_copy_clocks / clock : 0);
     double out_bits = 0;
     for (const Access& a : k.outputs) out_bits += as_double(a.tensor.bits);
     w.epilogue = as_double(k.tile.bm) * as_double(k.tile.bn) * out_bits / 8 / (c.epilogue_bytes_per_clock * clock);
@@ -181,14 +186,15 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
 
     w.warps_per_scheduler = cta.threads / lanes / 4;
     w.softness = c.gpu_softness;
-    // Fetching the next fragments while these multiply hides shared memory behind math; a SIMT thread that does not waits
-    // for its operands, warps of tensor-core instructions overlap as they are many.
+    // Fetching the next fragments while these multiply hides shared memory behind math; a SIMT thread that does not
+    // waits for its operands, warps of tensor-core instructions overlap as they are many.
     const bool prefetches = bulk || trait(e, "reg_prefetch") || (!simt && e.pipeline == Pipeline::multistage);
     w.overlap = prefetches ? INFINITY : simt ? 0 : c.mma_overlap;
     w.stages = e.pipeline == Pipeline::none ? 1 : std::max(1, e.stages);
     w.persistent = e.schedule.kind == Schedule::persistent;
-    w.hidden_epilogue = w.persistent && !trait(e, "epilogue_serial") &&
-                        (e.engine == Engine::tcgen05 || (e.engine == Engine::wgmma && e.consumers == Consumers::pingpong));
+    w.hidden_epilogue =
+        w.persistent && !trait(e, "epilogue_serial") &&
+        (e.engine == Engine::tcgen05 || (e.engine == Engine::wgmma && e.consumers == Consumers::pingpong));
     return w;
 }
 
@@ -206,7 +212,8 @@ double step_seconds(const CtaWork& w, const TimeModel& m, double ctas, double sm
     const double l2_speed = m.faster(Limiter::l2);
     const double burst = w.l2_bytes / w.port_rate / l2_speed;
     const double l2 = m.on(Term::l2) ? std::max(sms * ctas * w.l2_bytes / w.l2_rate / l2_speed, ctas * burst) : 0;
-    const double dram = m.on(Term::dram) ? w.dram_bytes / (w.tiles * w.steps) * sms * ctas / w.dram_rate / m.faster(Limiter::dram) : 0;
+    const double dram =
+        m.on(Term::dram) ? w.dram_bytes / (w.tiles * w.steps) * sms * ctas / w.dram_rate / m.faster(Limiter::dram) : 0;
     if (!m.on(Term::latency)) return soft_max(w.softness, {work, l2, dram});
     const double away = w.latency / m.faster(Limiter::latency) + (m.on(Term::l2) ? burst : 0);
     if (w.stages > 1) return soft_max(w.softness, {work, l2, dram, away / (w.stages - 1)});
@@ -217,9 +224,12 @@ double step_seconds(const CtaWork& w, const TimeModel& m, double ctas, double sm
 }  // namespace
 
 double seconds(const CtaWork& w, const TimeModel& m) {
-    const double fill = m.on(Term::fill) ? w.latency / m.faster(Limiter::latency) + w.l2_bytes / w.port_rate / m.faster(Limiter::l2) : 0;
+    const double fill = m.on(Term::fill)
+                            ? w.latency / m.faster(Limiter::latency) + w.l2_bytes / w.port_rate / m.faster(Limiter::l2)
+                            : 0;
     const double store = m.on(Term::epilogue) ? w.epilogue / m.faster(Limiter::sram) : 0;
-    // The time of the tiles that `ctas` CTAs on `sms` SMs take at once; those of a persistent kernel follow without a gap.
+    // The time of the tiles that `ctas` CTAs on `sms` SMs take at once; those of a persistent kernel follow without a
+    // gap.
     const auto wave = [&](double ctas, double sms) {
         const double steps = w.steps * step_seconds(w, m, ctas, sms), stores = ctas * store;
         if (w.hidden_epilogue) return std::max(steps, stores);
@@ -243,7 +253,7 @@ double seconds(const CtaWork& w, const TimeModel& m) {
     return total + (m.on(Term::launch) ? w.launch / m.faster(Limiter::launch) : 0);
 }
 
-StreamWork stream_work(const Experiment&, const Device& d, const Kernel&, const Traffic& t, double dram_bytes) {
+StreamWork stream_work(const Device& d, const Traffic& t, double dram_bytes) {
     StreamWork w;
     w.dram_bytes = dram_bytes;
     w.l2_bytes = as_double(t.at(Level::l2).total().bytes());

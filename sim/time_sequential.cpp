@@ -1,5 +1,5 @@
-// Sequential machines: a step copies what its loops changed and multiplies what it holds; the two run side by side where
-// a second copy of every tile fits, else one after the other.
+// Sequential machines: a step copies what its loops changed and multiplies what it holds; the two run side by side
+// where a second copy of every tile fits, else one after the other.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,8 @@ i64 trips(const Kernel& k, Axis a) {
 /// The loops of the grid, outermost first.
 std::array<Axis, 3> loops_of(const Experiment& e, const Kernel& k) {
     constexpr Axis m = Axis::rows, n = Axis::cols, r = Axis::red;
-    constexpr std::array<std::array<Axis, 3>, 6> orders = {{{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
+    constexpr std::array<std::array<Axis, 3>, 6> orders = {
+        {{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
     return orders[k.matmul ? static_cast<std::size_t>(e.order) : 0];
 }
 
@@ -36,9 +37,11 @@ double padded(i64 tile, i64 extent, i64 unit) { return as_double(round_up(std::m
 double step_flops(const Device& d, const Kernel& k) {
     if (!k.matmul) return 0;
     if (d.kind != DeviceKind::tpu)
-        return as_double(k.flops()) / as_double(k.batch) / as_double(k.row_tiles()) / as_double(k.col_tiles()) / as_double(k.k_steps());
+        return as_double(k.flops()) / as_double(k.batch) / as_double(k.row_tiles()) / as_double(k.col_tiles()) /
+               as_double(k.k_steps());
     const i64 dim = static_cast<i64>(d.mxu.dim.or_else(128));
-    return 2 * padded(k.tile.bm, k.extent.rows, 8) * padded(k.tile.bn, k.extent.cols, dim) * padded(k.tile.bk, k.extent.red, dim);
+    return 2 * padded(k.tile.bm, k.extent.rows, 8) * padded(k.tile.bn, k.extent.cols, dim) *
+           padded(k.tile.bk, k.extent.red, dim);
 }
 
 double mxu_passes(const Experiment& e) {
@@ -81,7 +84,8 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
     };
     // Traffic is by operand: one that a kernel reads and writes counts where it is written.
     const auto written = [&](const Access& a) {
-        return std::any_of(k.outputs.begin(), k.outputs.end(), [&](const Access& o) { return o.tensor.name == a.tensor.name; });
+        return std::any_of(k.outputs.begin(), k.outputs.end(),
+                           [&](const Access& o) { return o.tensor.name == a.tensor.name; });
     };
     for (const auto* side : {&k.left, &k.right, &k.epilogue})
         for (const Access& a : *side)
@@ -94,7 +98,8 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
     if (d.kind == DeviceKind::cpu && e.threads > 0) rate *= std::min(1.0, e.threads / d.sm_count.or_else(1));
     w.math = step_flops(d, k) / rate;
     if (d.kind == DeviceKind::tpu && k.matmul && e.dense.dtype == Dtype::f32)
-        w.load = d.overhead.operand_load.or_else(0) * as_double(k.tile.bk) * (as_double(k.tile.bm) + as_double(k.tile.bn));
+        w.load =
+            d.overhead.operand_load.or_else(0) * as_double(k.tile.bk) * (as_double(k.tile.bm) + as_double(k.tile.bn));
     w.dram_rate = d.dram.bandwidth.value;
     w.l2_rate = d.kind == DeviceKind::cpu ? d.l2.bandwidth.or_else(INFINITY) : INFINITY;
     w.step = k.matmul ? d.overhead.step.or_else(0) : 0;
@@ -108,7 +113,8 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
 }
 
 double seconds(const GridWork& w, const TimeModel& m) {
-    const double compute = (m.on(Term::math) ? w.math / m.faster(Limiter::math) : 0) + (m.on(Term::smem) ? w.load / m.faster(Limiter::sram) : 0);
+    const double compute = (m.on(Term::math) ? w.math / m.faster(Limiter::math) : 0) +
+                           (m.on(Term::smem) ? w.load / m.faster(Limiter::sram) : 0);
     const double dram_rate = w.dram_rate * m.faster(Limiter::dram);
     const double overhead = m.on(Term::step_overhead) ? w.step / m.faster(Limiter::step_overhead) : 0;
     double total = 0, steps = 0;

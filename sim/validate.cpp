@@ -32,7 +32,9 @@ double weighted_quantile(std::vector<std::pair<double, double>> values, double s
         if ((so_far += weight) >= share * whole - 1e-12) return value;
     return values.back().first;
 }
-double mean(const std::vector<double>& v) { return v.empty() ? 0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }
+double mean(const std::vector<double>& v) {
+    return v.empty() ? 0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
 
 /// Places in ascending order, ties sharing their mean place.
 std::vector<double> ranks(const std::vector<double>& v) {
@@ -80,7 +82,8 @@ void judge_choices(const std::vector<Judged>& rows, Summary& s) {
     for (const Judged& j : rows) {
         const Measurement& r = *j.row;
         if (!r.has_tile() || !r.bm || !r.bn) continue;
-        const Shape shape{r.device, static_cast<int>(r.pass), static_cast<int>(r.dtype), r.batch, r.m, r.n, r.k, r.source + r.epilogue};
+        const Shape shape{r.device, static_cast<int>(r.pass), static_cast<int>(r.dtype), r.batch, r.m, r.n,
+                          r.k,      r.source + r.epilogue};
         Choice& c = shapes[shape][{*r.bm, *r.bn, r.bk.value_or(0)}];
         if (j.result->measured_us < c.measured) c = {j.result->measured_us, j.result->predicted_us};
     }
@@ -96,7 +99,8 @@ void judge_choices(const std::vector<Judged>& rows, Summary& s) {
             predicted.push_back(c.predicted);
         }
         const double best = *std::min_element(measured.begin(), measured.end());
-        const auto taken = static_cast<std::size_t>(std::min_element(predicted.begin(), predicted.end()) - predicted.begin());
+        const auto taken =
+            static_cast<std::size_t>(std::min_element(predicted.begin(), predicted.end()) - predicted.begin());
         chosen.push_back(best / measured[taken]);
         for (const auto& [tile, c] : choices) fixed[tile].push_back(best / c.measured);
         if (choices.size() >= 3)
@@ -105,8 +109,10 @@ void judge_choices(const std::vector<Judged>& rows, Summary& s) {
     if (!chosen.empty()) {
         s.top1_efficiency = mean(chosen);
         s.worst_efficiency = *std::min_element(chosen.begin(), chosen.end());
-        for (const auto& [tile, efficiency] : fixed)  // a tile that was run in most shapes could have been the one taken
-            if (2 * efficiency.size() >= several) s.fixed_tile_efficiency = std::max(s.fixed_tile_efficiency.value_or(0), mean(efficiency));
+        for (const auto& [tile, efficiency] :
+             fixed)  // a tile that was run in most shapes could have been the one taken
+            if (2 * efficiency.size() >= several)
+                s.fixed_tile_efficiency = std::max(s.fixed_tile_efficiency.value_or(0), mean(efficiency));
     }
     if (!correlations.empty()) s.spearman = mean(correlations);
 }
@@ -159,7 +165,8 @@ Measurement stripped(Measurement r) {
     const bool both = assumed("bk_stages_assumed");
     if (both) r.bk.reset();
     if (assumed("stages_assumed") || both) r.stages.reset();
-    if (r.traits.contains("device_inferred") || r.traits.contains("library_tile")) r.bm.reset(), r.bn.reset(), r.bk.reset();
+    if (r.traits.contains("device_inferred") || r.traits.contains("library_tile"))
+        r.bm.reset(), r.bn.reset(), r.bk.reset();
     return r;
 }
 
@@ -191,7 +198,8 @@ ValidatedRow judge(const Measurement& row, const Catalogue& devices, const Valid
     out.bound_us = beatable_us(row, d, bound(e, d));
     if (row.time_us && *row.time_us < out.bound_us) {
         out.beats_bound = true;
-        out.why_skipped = fmt::format("refused: {:.4g} µs is faster than any kernel can be ({:.4g} µs)", *row.time_us, out.bound_us);
+        out.why_skipped =
+            fmt::format("refused: {:.4g} µs is faster than any kernel can be ({:.4g} µs)", *row.time_us, out.bound_us);
         return out;
     }
     const Report r = predict(e, p.devices, {Count::automatic, options.without});
@@ -203,7 +211,8 @@ ValidatedRow judge(const Measurement& row, const Catalogue& devices, const Valid
     if (row.time_us) out.error = (out.predicted_us - out.measured_us) / out.measured_us;
     if (row.dram_bytes) {  // counters see whole sectors
         const Flow f = r.traffic.at(Level::dram).total();
-        const double padding = static_cast<double>(f.moved_read_bytes + f.moved_write_bytes) - static_cast<double>(f.bytes());
+        const double padding =
+            static_cast<double>(f.moved_read_bytes + f.moved_write_bytes) - static_cast<double>(f.bytes());
         out.predicted_dram_bytes = static_cast<double>(r.dram_range.expected_bytes) + padding;
         const Compulsory c = compulsory(r.experiment);
         out.compulsory_dram_bytes = static_cast<double>(c.read_bytes) + static_cast<double>(c.write_bytes);
@@ -220,7 +229,8 @@ std::string_view engine_of(const Measurement& row, const Catalogue& devices) {
 
 using Corner = std::tuple<std::string, std::string, std::string, std::string>;
 Corner corner_of(const Experiment& e) {
-    return {std::string(to_string(e.pass)), std::string(to_string(e.fusion)), std::string(to_string(e.engine)), e.device};
+    return {std::string(to_string(e.pass)), std::string(to_string(e.fusion)), std::string(to_string(e.engine)),
+            e.device};
 }
 
 }  // namespace
@@ -280,7 +290,8 @@ bool is_covered(const Experiment& e) {
             const MeasurementFile rows = parse_measurements(file.text, file.name);
             std::string why;
             for (const Measurement& r : rows.rows)
-                if (const auto x = experiment_of(r, Catalogue::builtin(), why); x && r.time_us) out.insert(corner_of(*x));
+                if (const auto x = experiment_of(r, Catalogue::builtin(), why); x && r.time_us)
+                    out.insert(corner_of(*x));
         }
         return out;
     }();
@@ -355,7 +366,8 @@ std::vector<EngineError> leave_one_source_out(const MeasurementFile& file, const
         if (!fit(*p.experiment, d, kernels).ok()) continue;
         const double bound_us = bound(*p.experiment, d).time_us;
         Counts counts = count(*p.experiment, d, kernels);
-        trials.push_back({r.source, p.experiment->engine, *r.time_us, *p.experiment, &d, std::move(kernels), std::move(counts), bound_us});
+        trials.push_back({r.source, p.experiment->engine, *r.time_us, *p.experiment, &d, std::move(kernels),
+                          std::move(counts), bound_us});
     }
     std::set<std::string> sources;
     for (const Trial& t : trials) sources.insert(t.source);

@@ -10,8 +10,8 @@ namespace fuzz {
 
 using Random = std::mt19937_64;
 
-/// A damaged copy of one of the texts: bytes flipped, tokens moved, doubled or taken from another text, numbers replaced
-/// by those at the edges, cut short or spliced.
+/// A damaged copy of one of the texts: bytes flipped, tokens moved, doubled or taken from another text, numbers
+/// replaced by those at the edges, cut short or spliced.
 std::string mutate(const std::vector<std::string>& corpus, Random& random);
 
 /// One reader: the valid texts it is tried on, and what must hold of any text.

@@ -127,7 +127,7 @@ int main(int argc, char** argv) {
                     chosen[t]->name.data(), tallies[t].cases,
                     100.0 * static_cast<double>(tallies[t].accepted) / static_cast<double>(tallies[t].cases));
     }
-    std::printf("fuzz: no finding in %lld cases, %.0f cases/s, seed %llu\n", cases, static_cast<double>(cases) / elapsed(),
-                static_cast<unsigned long long>(seed));
+    std::printf("fuzz: no finding in %lld cases, %.0f cases/s, seed %llu\n", cases,
+                static_cast<double>(cases) / elapsed(), static_cast<unsigned long long>(seed));
     return 0;
 }

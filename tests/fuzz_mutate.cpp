@@ -9,17 +9,44 @@ namespace fuzz {
 namespace {
 
 /// Numbers at which a reader may stumble: limits of its own, of 32 and 64 bits, of a double, and what is none.
-constexpr std::string_view edges[] = {"0",          "1",          "-1",         "-0",         "2",
-                                      "7",          "65536",      "2147483647", "2147483648", "4294967296",
-                                      "9223372036854775807",      "9223372036854775808",      "18446744073709551616",
-                                      "99999999999999999999999",  "1e308",      "1e309",      "-1e308",
-                                      "1e-320",     "0.1",        ".5",         "5.",         "nan",
-                                      "inf",        "-inf",       "0x10",       "1_000",      "00008",
-                                      "+8",         "8e",         "",           " ",          "1e18"};
+constexpr std::string_view edges[] = {"0",
+                                      "1",
+                                      "-1",
+                                      "-0",
+                                      "2",
+                                      "7",
+                                      "65536",
+                                      "2147483647",
+                                      "2147483648",
+                                      "4294967296",
+                                      "9223372036854775807",
+                                      "9223372036854775808",
+                                      "18446744073709551616",
+                                      "99999999999999999999999",
+                                      "1e308",
+                                      "1e309",
+                                      "-1e308",
+                                      "1e-320",
+                                      "0.1",
+                                      ".5",
+                                      "5.",
+                                      "nan",
+                                      "inf",
+                                      "-inf",
+                                      "0x10",
+                                      "1_000",
+                                      "00008",
+                                      "+8",
+                                      "8e",
+                                      "",
+                                      " ",
+                                      "1e18"};
 
 std::size_t below(std::size_t limit, Random& random) { return limit ? static_cast<std::size_t>(random() % limit) : 0; }
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '+'; }
+bool in_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' || c == '+';
+}
 
 struct Token {
     std::size_t begin, size;
@@ -28,14 +55,18 @@ struct Token {
 /// Words and numbers; an 'x' between digits parts two numbers.
 std::vector<Token> tokens_of(const std::string& text, std::size_t most = 4096) {
     std::vector<Token> tokens;
-    const auto digit = [&](std::size_t i) { return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])); };
+    const auto digit = [&](std::size_t i) {
+        return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
+    };
     for (std::size_t at = 0; at < text.size() && tokens.size() < most;) {
         if (!in_word(text[at])) {
             ++at;
             continue;
         }
         const std::size_t begin = at;
-        while (at < text.size() && in_word(text[at]) && !(text[at] == 'x' && at > begin && digit(at - 1) && digit(at + 1))) ++at;
+        while (at < text.size() && in_word(text[at]) &&
+               !(text[at] == 'x' && at > begin && digit(at - 1) && digit(at + 1)))
+            ++at;
         if (at == begin) ++at;
         tokens.push_back({begin, at - begin});
         if (at < text.size() && text[at] == 'x' && digit(at + 1)) ++at;
@@ -113,7 +144,8 @@ void splice(std::string& text, const std::vector<std::string>& corpus, Random& r
 std::string mutate(const std::vector<std::string>& corpus, Random& random) {
     std::string text = corpus[below(corpus.size(), random)];
     // Mostly one wound: a text with many is refused at the first and tells nothing of the others.
-    for (std::size_t rounds = below(3, random) ? 1 : 2 + below(4, random); rounds > 0; --rounds) switch (below(16, random)) {
+    for (std::size_t rounds = below(3, random) ? 1 : 2 + below(4, random); rounds > 0; --rounds)
+        switch (below(16, random)) {
             case 0:
             case 1: mutate_bytes(text, random); break;
             case 2: text.resize(below(text.size() + 1, random)); break;

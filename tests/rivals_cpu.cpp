@@ -14,12 +14,13 @@
 #include <cstdlib>
 #include <dnnl.hpp>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "kernels/cpu/reference.hpp"
-#include "kernels/cpu/rung.hpp"
 #include "kernels/cpu/run.hpp"
+#include "kernels/cpu/rung.hpp"
 
 using namespace kernels;
 using sim::Fusion;
@@ -27,11 +28,12 @@ using sim::Pass;
 
 namespace {
 
-/// Settings that must be there before the libraries start. A preset core type would hold OpenBLAS back, and threads that
-/// spin after their work would slow down whoever is next.
+/// Settings that must be there before the libraries start. A preset core type would hold OpenBLAS back, and threads
+/// that spin after their work would slow down whoever is next.
 void set_environment(char** arguments) {
     if (std::getenv("MEMWALL_RIVALS")) return;
-    for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"}) unsetenv(name);
+    for (const char* name : {"OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"})
+        unsetenv(name);
     setenv("OMP_WAIT_POLICY", "passive", 1);
     setenv("OPENBLAS_THREAD_TIMEOUT", "4", 1);
     setenv("MEMWALL_RIVALS", "1", 1);
@@ -61,21 +63,27 @@ struct Contender {
     }
 };
 
-/// Rounds of every contender once, for about `seconds`, at least 7.
+/// Rounds of every contender once, for about `seconds`, at least 7. Each round has an order of its own, so that nobody
+/// always starts from what the same other one left in caches and on cores.
 void take_turns(std::vector<Contender>& contenders, double seconds) {
     for (Contender& c : contenders) c.run();
+    std::vector<Contender*> order;
+    for (Contender& c : contenders) order.push_back(&c);
+    std::mt19937 random(1);
     const double start = now();
-    for (int round = 0; round < 7 || now() - start < seconds; round++)
-        for (Contender& c : contenders) {
+    for (int round = 0; round < 7 || now() - start < seconds; round++) {
+        std::shuffle(order.begin(), order.end(), random);
+        for (Contender* c : order) {
             const double begin = now();
-            c.run();
-            c.seconds.push_back(now() - begin);
+            c->run();
+            c->seconds.push_back(now() - begin);
         }
+    }
 }
 
 /// One layer with its operands, and everybody who computes it.
 class Match {
-  public:
+public:
     Match(i64 m, i64 n, i64 k, int threads)
         : op_{{.m = m, .n = n, .k = k}, Pass::forward, Fusion::unfused}, set_(op_), threads_(threads) {
         set_.fill_normal(1);
@@ -91,8 +99,9 @@ class Match {
         return {"OpenBLAS + ReLU", [this] {
                     const Operands& o = set_.operands();
                     const sim::Dense& d = op_.dense;
-                    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, int(d.m), int(d.n), int(d.k), 1.0f, floats(o.x),
-                                int(o.x.pitch), floats(o.w), int(o.w.pitch), 0.0f, floats(o.z), int(o.z.pitch));
+                    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, int(d.m), int(d.n), int(d.k), 1.0f,
+                                floats(o.x), int(o.x.pitch), floats(o.w), int(o.w.pitch), 0.0f, floats(o.z),
+                                int(o.z.pitch));
                     relu_pass();
                 }};
     }
@@ -127,7 +136,7 @@ class Match {
         }
     }
 
-  private:
+private:
     static float* floats(const Matrix& m) { return static_cast<float*>(m.data); }
 
     void execute(Fusion fusion) {
@@ -163,8 +172,9 @@ void use_threads(int threads) {
 /// Cubes against both libraries; prints the geometric means over the sizes.
 void race(const std::vector<i64>& sizes, int threads, double seconds) {
     use_threads(threads);
-    fmt::print("\n{} thread{}: GFLOP/s, median (middle half of the runs within); ratio = time of the other / time of fused\n", threads,
-               threads == 1 ? "" : "s");
+    fmt::print(
+        "\n{} thread{}: GFLOP/s, median (middle half of the runs within); ratio = time of the other / time of fused\n",
+        threads, threads == 1 ? "" : "s");
     fmt::print("{:>6}  {:>16}  {:>16}  {:>24}  {:>24}\n", "n", "fused", "unfused", "OpenBLAS + ReLU", "oneDNN fused");
     double openblas = 0, onednn = 0;
     for (const i64 n : sizes) {
@@ -176,13 +186,17 @@ void race(const std::vector<i64>& sizes, int threads, double seconds) {
         const auto cell = [&](const Contender& c) {
             return fmt::format("{:.1f} ({:.0f} %)", flops / c.median() / 1e9, 100 * c.spread());
         };
-        const auto rival = [&](const Contender& c) { return fmt::format("{}  x {:.2f}", cell(c), c.relative_to(all[0])); };
-        fmt::print("{:>6}  {:>16}  {:>16}  {:>24}  {:>24}\n", n, cell(all[0]), cell(all[1]), rival(all[2]), rival(all[3]));
+        const auto rival = [&](const Contender& c) {
+            return fmt::format("{}  x {:.2f}", cell(c), c.relative_to(all[0]));
+        };
+        fmt::print("{:>6}  {:>16}  {:>16}  {:>24}  {:>24}\n", n, cell(all[0]), cell(all[1]), rival(all[2]),
+                   rival(all[3]));
         std::fflush(stdout);
         openblas += std::log(all[2].relative_to(all[0])) / static_cast<double>(sizes.size());
         onednn += std::log(all[3].relative_to(all[0])) / static_cast<double>(sizes.size());
     }
-    fmt::print("geometric mean: {:.2f} of OpenBLAS + ReLU, {:.2f} of oneDNN fused\n", std::exp(openblas), std::exp(onednn));
+    fmt::print("geometric mean: {:.2f} of OpenBLAS + ReLU, {:.2f} of oneDNN fused\n", std::exp(openblas),
+               std::exp(onednn));
 }
 
 /// A fixed output and a growing reduction: the ReLU pass costs the same, the matmul more and more.
@@ -213,9 +227,10 @@ int main(int count, char** arguments) {
     for (int i = 2; i < count; i++) sizes.push_back(std::atoll(arguments[i]));
     if (sizes.empty()) sizes = {512, 1024, 2048, 4096};
 
-    fmt::print("{}: {}, {} cores; OpenBLAS {} ({}); oneDNN {}.{}.{}. Operands stay the same (warm where they fit), f32.\n",
-               cpu::processor_name(), cpu::isa().name, cpu::usable_cores(), OPENBLAS_VERSION, openblas_get_corename(),
-               dnnl::version()->major, dnnl::version()->minor, dnnl::version()->patch);
+    fmt::print(
+        "{}: {}, {} cores; OpenBLAS {} ({}); oneDNN {}.{}.{}. Operands stay the same (warm where they fit), f32.\n",
+        cpu::processor_name(), cpu::isa().name, cpu::usable_cores(), OPENBLAS_VERSION, openblas_get_corename(),
+        dnnl::version()->major, dnnl::version()->minor, dnnl::version()->patch);
     for (int threads = 1; threads <= std::min(2, cpu::usable_cores()); threads++) race(sizes, threads, seconds);
     show_where_fusion_pays(1, seconds / 3);
 }

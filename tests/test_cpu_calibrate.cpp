@@ -53,7 +53,9 @@ std::vector<cpu::SweepPoint> sweep(Rate at) {
 }  // namespace
 
 TEST_CASE("a sweep falls where the caches end") {
-    const auto server = [](std::int64_t b) { return b <= 48 * kib ? 200e9 : b <= mib ? 100e9 : b <= 24 * mib ? 50e9 : 10e9; };
+    const auto server = [](std::int64_t b) {
+        return b <= 48 * kib ? 200e9 : b <= mib ? 100e9 : b <= 24 * mib ? 50e9 : 10e9;
+    };
     const cpu::CacheEdges edges = cpu::find_edges(sweep(server));
     CHECK(edges.private_bytes == mib);
     CHECK(edges.last_level_bytes == 24 * mib);

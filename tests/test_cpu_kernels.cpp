@@ -87,8 +87,8 @@ TEST_CASE("every rung, operation and instruction set agrees with the reference o
     for (const cpu::Rung& rung : cpu::rungs())
         for (const Isa* isa : isas())
             for (const Op& op : all_ops(dense)) {
-                const Config config{.rung = &rung, .tile = {20, 24, 16}, .threads = rung.threaded ? 2 : 1,
-                                    .instructions = isa};
+                const Config config{
+                    .rung = &rung, .tile = {20, 24, 16}, .threads = rung.threaded ? 2 : 1, .instructions = isa};
                 CAPTURE(describe(op, config));
                 CHECK_NOTHROW(cpu::check_ragged(op, config, 3));
             }
@@ -131,8 +131,11 @@ TEST_CASE("fused and unfused give the same bits, and so do both residuals") {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
         for (const cpu::Rung& rung : cpu::rungs()) {
             const sim::Dense dense{.m = 40, .n = 53, .k = 66, .dtype = dtype, .out = dtype, .bias = true};
-            const Config config{.rung = &rung, .tile = {18, 32, 24}, .tile_dgrad = sim::Tile{18, 32, 24},
-                                .tile_wgrad = sim::Tile{18, 32, 24}, .threads = 1};
+            const Config config{.rung = &rung,
+                                .tile = {18, 32, 24},
+                                .tile_dgrad = sim::Tile{18, 32, 24},
+                                .tile_wgrad = sim::Tile{18, 32, 24},
+                                .threads = 1};
             std::vector<std::vector<float>> y, dx, dw;
             for (const Fusion fusion : {Fusion::unfused, Fusion::fused})
                 for (const Residual residual : {Residual::y, Residual::mask}) {
@@ -196,7 +199,8 @@ TEST_CASE("ReLU keeps NaN, makes both zeros +0, and a gradient is selected, neve
 
 TEST_CASE("a sum too small for the stored type is zero to the backward pass") {
     for (const Residual residual : {Residual::y, Residual::mask}) {
-        const Op op{{.m = 1, .n = 1, .k = 1, .dtype = Dtype::f16, .out = Dtype::f16}, Pass::train, Fusion::fused, residual};
+        const Op op{
+            {.m = 1, .n = 1, .k = 1, .dtype = Dtype::f16, .out = Dtype::f16}, Pass::train, Fusion::fused, residual};
         OperandSet set(op);
         const Operands& o = set.operands();
         o.x.set(0, 0, 0, 0x1p-14f);
@@ -264,9 +268,9 @@ TEST_CASE("the comparison with the reference finds one wrong element and one wro
 
 TEST_CASE("a float rounds to the nearest narrow value, ties to even") {
     CHECK(float_to_bf16(1.0f) == 0x3f80);
-    CHECK(float_to_bf16(0x1.01p0f) == 0x3f80);      // half way to 0x3f81: even
+    CHECK(float_to_bf16(0x1.01p0f) == 0x3f80);  // half way to 0x3f81: even
     CHECK(float_to_bf16(0x1.010002p0f) == 0x3f81);
-    CHECK(float_to_bf16(0x1.03p0f) == 0x3f82);      // half way between 0x3f81 and 0x3f82
+    CHECK(float_to_bf16(0x1.03p0f) == 0x3f82);  // half way between 0x3f81 and 0x3f82
     CHECK(float_to_bf16(0x1.fffffep127f) == 0x7f80);
     CHECK(float_to_f16(65519.0f) == 0x7bff);
     CHECK(float_to_f16(65520.0f) == 0x7c00);
@@ -284,7 +288,8 @@ TEST_CASE("a float rounds to the nearest narrow value, ties to even") {
 
 TEST_CASE("the vector code converts every narrow value and rounds as the scalar code does") {
     for (const Isa* isa : isas())
-        for (const auto& [format, dtype] : {std::pair{cpu::Format::f16, Dtype::f16}, {cpu::Format::bf16, Dtype::bf16}}) {
+        for (const auto& [format, dtype] :
+             {std::pair{cpu::Format::f16, Dtype::f16}, {cpu::Format::bf16, Dtype::bf16}}) {
             std::vector<std::uint16_t> halves(0x10000);
             for (std::size_t i = 0; i < halves.size(); i++) halves[i] = static_cast<std::uint16_t>(i);
             const Matrix m{halves.data(), dtype, 1, 0x10000, 0x10000, 0x10000};
@@ -305,8 +310,10 @@ TEST_CASE("the vector code converts every narrow value and rounds as the scalar 
                 for (std::size_t i = 0; i < sums.size(); i++) {
                     const Matrix one{&scalar[i], dtype, 1, 1, 1, 1};
                     one.set(0, 0, 0, sums[i]);
-                    if (sums[i] != sums[i]) wrong += !((stored[i] & 0x7fff) > (dtype == Dtype::f16 ? 0x7c00 : 0x7f80));
-                    else wrong += stored[i] != scalar[i];
+                    if (sums[i] != sums[i])
+                        wrong += !((stored[i] & 0x7fff) > (dtype == Dtype::f16 ? 0x7c00 : 0x7f80));
+                    else
+                        wrong += stored[i] != scalar[i];
                 }
                 CHECK(wrong == 0);
             }
@@ -319,7 +326,8 @@ TEST_CASE("rungs say what they cannot do") {
     Op narrow = op;
     narrow.dense.dtype = Dtype::e4m3;
     CHECK(cpu::fits(narrow, {}).why == "04_packed has no e4m3; it takes f32, f16, bf16");
-    CHECK(cpu::fits(op, {.rung = cpu::find_rung("02_loop_order"), .threads = 2}).why == "02_loop_order runs on 1 thread");
+    CHECK(cpu::fits(op, {.rung = cpu::find_rung("02_loop_order"), .threads = 2}).why ==
+          "02_loop_order runs on 1 thread");
     CHECK(cpu::fits(op, {.threads = cpu::usable_cores()}).ok());
     CHECK(!cpu::fits(op, {.threads = cpu::usable_cores() + 1}).ok());
     CHECK(cpu::find_rung("05") == nullptr);

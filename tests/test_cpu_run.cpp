@@ -36,8 +36,7 @@ TEST_CASE("a run takes at least seven samples and their median lies among them")
     CHECK(r.kernels[1].name == "relu");
     CHECK(r.max_error > 0);
     CHECK(r.max_error < 1e-5);
-    CHECK(r.checked ==
-          "a 65x70x50 instance with NaN, infinities, -0 and subnormals and every element at full size");
+    CHECK(r.checked == "a 65x70x50 instance with NaN, infinities, -0 and subnormals and every element at full size");
     CHECK(r.data == "normal");
     CHECK(!r.cancelled);
 }
@@ -108,10 +107,13 @@ TEST_CASE("a stop ends a run between tiles and keeps the samples that were whole
 
         std::stop_source later;
         double last = 0;
-        const cpu::RunResult some = cpu::run(op, config, quick, [&](double share) {
-            last = share;
-            if (share > 0.45) later.request_stop();  // within the third of seven samples
-        }, later.get_token());
+        const cpu::RunResult some = cpu::run(
+            op, config, quick,
+            [&](double share) {
+                last = share;
+                if (share > 0.45) later.request_stop();  // within the third of seven samples
+            },
+            later.get_token());
         CHECK(!some.cancelled);
         CHECK(some.samples_us.size() == 2);
         CHECK(last < 0.6);
@@ -133,6 +135,11 @@ TEST_CASE("what does not fit the memory here is said, not tried") {
     const cpu::RunResult r = cpu::run(op, {}, quick);
     CHECK(r.fit.why.starts_with("needs "));
     CHECK(r.samples_us.empty());
+    // A tile too: b (bk,bn) is packed twice.
+    const Op small{{.m = 8, .n = i64{1} << 20, .k = i64{1} << 10}, Pass::forward, Fusion::fused};
+    const double usual = cpu::scratch_bytes(small, {});
+    CHECK(usual == 4.0 * (2 * 256 * 1536 + cpu::usable_cores() * 8 * 256 + 8 * 1536));
+    CHECK(cpu::scratch_bytes(small, {.tile = {384, i64{1} << 20, i64{1} << 10}}) >= 8.0 * (1 << 20) * (1 << 10));
 }
 
 TEST_CASE("a pool runs every thread once a call, and its barrier separates phases") {

@@ -34,7 +34,9 @@ Counted counted(const std::string& text) { return counted(parse_experiment(text,
 Prediction predicted(const Counted& c, const std::set<std::string>& without = {}) {
     return predict_time(c.e, *c.d, c.kernels, c.counts, c.b, without);
 }
-Prediction predicted(const std::string& text, const std::set<std::string>& without = {}) { return predicted(counted(text), without); }
+Prediction predicted(const std::string& text, const std::set<std::string>& without = {}) {
+    return predicted(counted(text), without);
+}
 
 double term(const KernelReport& k, std::string_view name) {
     for (const TimeTerm& t : k.terms)
@@ -62,7 +64,8 @@ TEST_CASE("the Keras tile of 128x128 with an untiled K: 21.6 ms of copies, one a
     CHECK(term(k, "dram") == doctest::Approx(17716740096 / 819e9 * 1e6).epsilon(1e-6));
     CHECK(term(k, "math") == doctest::Approx(2 * std::pow(8192.0, 3) / 197e12 * 1e6).epsilon(1e-6));
     const double loaded = 4096.0 * 2 * 128 * 8192;  // f32 elements turned into bf16, once a step
-    CHECK(term(k, "smem") == doctest::Approx(loaded * tests::catalogue().at("tpu-v5e").overhead.operand_load.value * 1e6));
+    CHECK(term(k, "smem") ==
+          doctest::Approx(loaded * tests::catalogue().at("tpu-v5e").overhead.operand_load.value * 1e6));
     CHECK(term(k, "step_overhead") == doctest::Approx(4096 * 0.27));
     CHECK(term(k, "dispatch") == doctest::Approx(110));
     CHECK(p.limiter == Limiter::dram);
@@ -96,7 +99,8 @@ TEST_CASE("Pallas tiles of 128x128x128 are bound by starting a step, not by band
 
 TEST_CASE("a scratchpad step takes the longer of its copies and its math, and nothing else") {
     // 64x64x64: 0.524 us of math at 1 TFLOP/s, at most 0.491 us of copies at 100 GB/s.
-    CHECK(predicted("scratchpad 512x512x512 f32 forward none tile 64x64x64").time_us == doctest::Approx(512 * 2 * 64.0 * 64 * 64 / 1e6));
+    CHECK(predicted("scratchpad 512x512x512 f32 forward none tile 64x64x64").time_us ==
+          doctest::Approx(512 * 2 * 64.0 * 64 * 64 / 1e6));
     // 16x16x16: copies take longer than math in every step, in every order.
     for (const char* order : {"mnk", "nmk", "kmn", "mkn", "knm", "nkm"}) {
         const Counted c = counted(std::string("scratchpad 256x256x256 f32 forward none tile 16x16x16 order ") + order);
@@ -106,7 +110,8 @@ TEST_CASE("a scratchpad step takes the longer of its copies and its math, and no
     }
     // An untiled reduction: W moves with every step, X with every row of tiles, as long as both loops turn.
     const Counted c = counted("scratchpad 256x256x64 f32 forward none tile 64x64x64 order mnk");
-    const double step = (64 * 64 * 4 + 64 * 64 * 4) / 100e9, row = step + 64 * 64 * 4 / 100e9, math = 2 * 64.0 * 64 * 64 / 1e12;
+    const double step = (64 * 64 * 4 + 64 * 64 * 4) / 100e9, row = step + 64 * 64 * 4 / 100e9,
+                 math = 2 * 64.0 * 64 * 64 / 1e12;
     const double expected = 12 * std::max(step, math) + 3 * std::max(row, math) + std::max(row, math);
     CHECK(predicted(c).time_us == doctest::Approx(1e6 * expected));
 }
@@ -116,14 +121,16 @@ TEST_CASE("an unfused ReLU costs two passes over Z and one more launch") {
     const Prediction unfused = predicted("tpu-v5e 8192x8192x8192 f32 forward unfused tile 512x512x512");
     REQUIRE(unfused.kernels.size() == 2);
     CHECK(unfused.kernels[1].name == "relu");
-    CHECK(term(unfused.kernels[1], "dram") + term(unfused.kernels[1], "fill") == doctest::Approx(2.0 * 8192 * 8192 * 4 / 819e9 * 1e6));
+    CHECK(term(unfused.kernels[1], "dram") + term(unfused.kernels[1], "fill") ==
+          doctest::Approx(2.0 * 8192 * 8192 * 4 / 819e9 * 1e6));
     CHECK(unfused.time_us == doctest::Approx(none.time_us + unfused.kernels[1].time_us));
 }
 
 TEST_CASE("128 tiles on 108 SMs run in two waves: 59 % at best") {
     // Bullet (ASPLOS 2026), A100, 128x256 tiles: M = 1024 leaves 40.7 % idle, M = 2048 21.0 %.
     for (const auto& [m, bound_share] : {std::pair(1024, 0.593), {2048, 0.790}}) {
-        const std::string text = "a100-sxm4-80gb " + std::to_string(m) + "x4096x4096 f16 forward none tile 128x256x32 stages 3 warps 8";
+        const std::string text =
+            "a100-sxm4-80gb " + std::to_string(m) + "x4096x4096 f16 forward none tile 128x256x32 stages 3 warps 8";
         const Prediction p = predicted(text, {"power"}), spread = predicted(text, {"power", "waves"});
         CHECK(p.waves == doctest::Approx(m / 1024.0 * 128 / 108));
         const double launch = tests::catalogue().at("a100-sxm4-80gb").overhead.launch.value * 1e6;
@@ -136,7 +143,8 @@ TEST_CASE("128 tiles on 108 SMs run in two waves: 59 % at best") {
 TEST_CASE("the raster matters at 8192 cubed on an A100, and not at 4096") {
     // gau-nernst learn-cuda: 128x128x64, two stages: along_n 4891, grouped 4580 us at 8192; 622.5 and 622.9 at 4096.
     const auto gain = [](const char* size) {
-        const std::string text = std::string("a100-sxm4-40gb ") + size + " bf16 forward none tile 128x128x64 pipeline double warps 4 raster ";
+        const std::string text = std::string("a100-sxm4-40gb ") + size +
+                                 " bf16 forward none tile 128x128x64 pipeline double warps 4 raster ";
         return predicted(text + "along_n").time_us / predicted(text + "grouped:8").time_us;
     };
     CHECK(gain("8192x8192x8192") > 1.02);
@@ -159,30 +167,36 @@ TEST_CASE("a ReLU pass runs at L2 speed while Z is still there") {
     // not read from DRAM, Z that does not is.
     const Prediction fits = predicted("b200-sxm 1024x8192x512 bf16 forward unfused tile 128x256x64");
     const Prediction large = predicted("b200-sxm 32768x8192x512 bf16 forward unfused tile 128x256x64");
-    const auto bytes_a_second = [](const Prediction& p, double m) { return 2 * m * 8192 * 2 / (term(p.kernels[1], "dram") + term(p.kernels[1], "l2")); };
+    const auto bytes_a_second = [](const Prediction& p, double m) {
+        return 2 * m * 8192 * 2 / (term(p.kernels[1], "dram") + term(p.kernels[1], "l2"));
+    };
     CHECK(bytes_a_second(fits, 1024) == doctest::Approx(2 * bytes_a_second(large, 32768)).epsilon(0.1));
 }
 
 TEST_CASE("pairs that alternate hide their epilogue, pairs that share a tile do not") {
     const std::string text = "h100-sxm5 8192x8192x1024 bf16 forward none tile 128x128x64 schedule persistent";
     CHECK(predicted(text + " consumers pingpong").time_us < predicted(text).time_us);
-    CHECK(predicted(text + " consumers pingpong", {"epilogue"}).time_us == doctest::Approx(predicted(text, {"epilogue"}).time_us));
+    CHECK(predicted(text + " consumers pingpong", {"epilogue"}).time_us ==
+          doctest::Approx(predicted(text, {"epilogue"}).time_us));
 }
 
 TEST_CASE("stages hide latency until nothing is left to hide") {
     double before = INFINITY;
     for (int stages : {2, 3, 4, 5}) {
-        const Prediction p = predicted("h100-sxm5 4096x4096x4096 bf16 forward none tile 128x128x64 stages " + std::to_string(stages) + " ctas 1");
+        const Prediction p = predicted("h100-sxm5 4096x4096x4096 bf16 forward none tile 128x128x64 stages " +
+                                       std::to_string(stages) + " ctas 1");
         CHECK(p.time_us <= before);
         before = p.time_us;
     }
-    CHECK(predicted("h100-sxm5 4096x4096x4096 bf16 forward none tile 128x128x64 stages 5 ctas 1").if_twice.at("latency") >
-          0.97 * before);
+    CHECK(
+        predicted("h100-sxm5 4096x4096x4096 bf16 forward none tile 128x128x64 stages 5 ctas 1").if_twice.at("latency") >
+        0.97 * before);
 }
 
 TEST_CASE("a GEMM is never faster than its machine sustains, unless its inputs are easy") {
-    const std::string text = "a100-sxm4-40gb 16384x16384x16384 bf16 forward none tile 256x128x32 raster grouped:8 warps 8";
-    const double sustained = 2 * std::pow(16384.0, 3) / tests::catalogue().at("a100-sxm4-40gb").sustained.at(Dtype::bf16).value * 1e6;
+    const std::string text = "a100-sxm4-40gb 8192x8192x8192 bf16 forward none tile 256x128x32 raster grouped:8 warps 8";
+    const double sustained =
+        2 * std::pow(8192.0, 3) / tests::catalogue().at("a100-sxm4-40gb").sustained.at(Dtype::bf16).value * 1e6;
     CHECK(predicted(text).time_us > sustained);
     CHECK(predicted(text + " traits inputs=easy").time_us <= predicted(text).time_us);
 }
@@ -210,10 +224,13 @@ TEST_CASE("every constant of the engines says what it is and where it comes from
     }
 }
 
+TEST_SUITE_BEGIN("slow");
+
 TEST_CASE("laws of time, over random experiments") {
     tests::Draw draw(20261130, tests::catalogue());
-    constexpr Limiter resources[] = {Limiter::math,    Limiter::sram,   Limiter::l2,            Limiter::dram,
-                                     Limiter::latency, Limiter::launch, Limiter::step_overhead, Limiter::power};
+    constexpr Limiter resources[] = {Limiter::math,          Limiter::sram,    Limiter::l2,
+                                     Limiter::dram,          Limiter::latency, Limiter::launch,
+                                     Limiter::step_overhead, Limiter::power};
     int seen = 0;
     for (int i = 0; i < 6000; ++i) {
         const i64 most = i % 3 == 0 ? 65536 : i % 3 == 1 ? 3000 : 200;
@@ -247,12 +264,15 @@ TEST_CASE("laws of time, over random experiments") {
         }
         Device quicker = d;  // the whole chip a fifth faster
         for (auto& [dtype, rate] : quicker.peak) rate.value *= 1.2;
-        for (Quantity* q : {&quicker.clock.boost, &quicker.clock.max, &quicker.l2.bandwidth, &quicker.dram.bandwidth}) q->value *= 1.2;
+        for (Quantity* q : {&quicker.clock.boost, &quicker.clock.max, &quicker.l2.bandwidth, &quicker.dram.bandwidth})
+            q->value *= 1.2;
         for (Quantity* q : {&quicker.l2.latency, &quicker.dram.latency, &quicker.overhead.launch}) q->value /= 1.2;
         REQUIRE(time_us(e, quicker, c.kernels, c.counts) <= plain * (1 + 1e-12));
     }
     CHECK(seen > 1500);
 }
+
+TEST_SUITE_END();
 
 TEST_CASE("the largest legal problem has a finite time on every device") {
     for (const Device* d : tests::catalogue().all()) {
@@ -269,9 +289,11 @@ TEST_CASE("the largest legal problem has a finite time on every device") {
 }
 
 TEST_CASE("a term left out never costs time") {
-    for (const char* text : {"h100-sxm5 4096x4096x4096 bf16 train unfused tile 128x256x64 tile.dgrad 128x256x64 tile.wgrad 128x256x64",
-                             "rtx-a6000 1000x1000x1000 f32 forward unfused tile 128x128x8 thread 8x8", "tpu-v5e 1000x1024x1024 f32 forward fused tile 128x128x128",
-                             "a100-sxm4-40gb 2048x2048x2048 bf16 forward none tile 128x128x64 pipeline none"}) {
+    for (const char* text :
+         {"h100-sxm5 4096x4096x4096 bf16 train unfused tile 128x256x64 tile.dgrad 128x256x64 tile.wgrad 128x256x64",
+          "rtx-a6000 1000x1000x1000 f32 forward unfused tile 128x128x8 thread 8x8",
+          "tpu-v5e 1000x1024x1024 f32 forward fused tile 128x128x128",
+          "a100-sxm4-40gb 2048x2048x2048 bf16 forward none tile 128x128x64 pipeline none"}) {
         const Counted c = counted(text);
         const double whole = time_us(c.e, *c.d, c.kernels, c.counts);
         for (const TimeTermInfo& t : time_terms()) {

@@ -73,7 +73,8 @@ TEST_CASE("the error bands in use are those that leaving each source out gives")
         CHECK(std::abs(error_band(e.engine).high - e.band.high) < 0.02);
         CHECK(e.mape_held_out < 0.13);
     }
-    CHECK(error_band(Engine::cpu).low <= error_band(Engine::simt).low);  // no published row: no narrower than the others
+    CHECK(error_band(Engine::cpu).low <=
+          error_band(Engine::simt).low);  // no published row: no narrower than the others
 }
 
 TEST_CASE("most measurements fall within their prediction's interval") {
@@ -107,11 +108,13 @@ TEST_CASE("figures that no machine can reach are refused, and a card a little ab
     const std::string head = "id,device,dtype,m,n,k,engine,clock_mhz,time_us\n";
     const double flops = 2 * std::pow(8192.0, 3);
     const auto row = [&](double tflops, const char* clock) {
-        return of(head + "a,rtx-4090,f16,8192,8192,8192,mma," + clock + "," + std::to_string(flops / tflops / 1e6) + "\n").rows.at(0);
+        return of(head + "a,rtx-4090,f16,8192,8192,8192,mma," + clock + "," + std::to_string(flops / tflops / 1e6) +
+                  "\n")
+            .rows.at(0);
     };
-    CHECK_FALSE(row(175.1, "").beats_bound);      // cuBLASLt, 106 % of the 165.2 that 2520 MHz give
+    CHECK_FALSE(row(175.1, "").beats_bound);  // cuBLASLt, 106 % of the 165.2 that 2520 MHz give
     CHECK(row(1150, "").beats_bound);
-    CHECK(row(175.1, "2520").beats_bound);        // not at that clock
+    CHECK(row(175.1, "2520").beats_bound);  // not at that clock
     CHECK_FALSE(row(165.0, "2520").beats_bound);
 }
 
@@ -125,14 +128,17 @@ TEST_CASE("a repeated run may find its data in the L2, one that says it was cold
 TEST_CASE("a row is predicted at its own clock") {
     const Device& d = tests::catalogue().at("b200-sxm");
     const Device slow = at_clock(d, 1.3e9);
-    CHECK(slow.peak.at(Dtype::bf16).value == doctest::Approx(d.peak.at(Dtype::bf16).value * 1300e6 / d.clock.boost.value));
+    CHECK(slow.peak.at(Dtype::bf16).value ==
+          doctest::Approx(d.peak.at(Dtype::bf16).value * 1300e6 / d.clock.boost.value));
     CHECK(slow.l2.bandwidth.value == doctest::Approx(d.l2.bandwidth.value * 1300e6 / d.clock.max.value));
     CHECK(slow.dram.bandwidth.value == d.dram.bandwidth.value);
     CHECK(slow.l2.latency.value > d.l2.latency.value);
-    CHECK(slow.dram.latency.value - slow.l2.latency.value == doctest::Approx(d.dram.latency.value - d.l2.latency.value));
+    CHECK(slow.dram.latency.value - slow.l2.latency.value ==
+          doctest::Approx(d.dram.latency.value - d.l2.latency.value));
     const std::string head = "id,device,dtype,m,n,k,engine,pipeline,bm,bn,bk,stages,clock_mhz,time_us\n";
     const std::string cells = "a,h100-sxm5,bf16,4096,4096,4096,wgmma,warp_specialized,128,128,64,4,";
-    CHECK(of(head + cells + "1000,500\n").rows[0].predicted_us > 1.3 * of(head + cells + ",500\n").rows[0].predicted_us);
+    CHECK(of(head + cells + "1000,500\n").rows[0].predicted_us >
+          1.3 * of(head + cells + ",500\n").rows[0].predicted_us);
 }
 
 TEST_CASE("errors are summed up by group: mean, median, tail and bias") {
@@ -160,7 +166,8 @@ TEST_CASE("choice is judged where one shape was run with several tiles") {
     // The model ranks 64 before 32 before 16 cubed; the clock put 32 first: taking 64 is 80 % as fast.
     const std::string csv =
         "id,device,dtype,m,n,k,bm,bn,bk,time_us\n"
-        "a,scratchpad,f32,512,512,512,64,64,64,1000\nb,scratchpad,f32,512,512,512,32,32,32,800\nc,scratchpad,f32,512,512,512,16,16,16,4000\n"
+        "a,scratchpad,f32,512,512,512,64,64,64,1000\nb,scratchpad,f32,512,512,512,32,32,32,800\nc,scratchpad,f32,512,"
+        "512,512,16,16,16,4000\n"
         "d,scratchpad,f32,256,256,256,64,64,64,100\ne,scratchpad,f32,256,256,256,32,32,32,300\n";
     const Summary s = of(csv).summary.at("all");
     CHECK(s.top1_efficiency == doctest::Approx((0.8 + 1) / 2));
@@ -171,7 +178,8 @@ TEST_CASE("choice is judged where one shape was run with several tiles") {
 
 TEST_CASE("DRAM bytes are compared as they are and beyond what had to move") {
     // 512 cubed in one tile of 64 MiB moves its 3.1 MB once; 64x64x64 moves W and X 8 times.
-    const std::string csv = "id,device,dtype,m,n,k,bm,bn,bk,dram_bytes\na,scratchpad,f32,512,512,512,64,64,64,16000000\n";
+    const std::string csv =
+        "id,device,dtype,m,n,k,bm,bn,bk,dram_bytes\na,scratchpad,f32,512,512,512,64,64,64,16000000\n";
     const Validation v = of(csv);
     CHECK(v.rows[0].measured_us == 0);
     CHECK(v.rows[0].predicted_dram_bytes == doctest::Approx(17 * 512 * 512 * 4));
@@ -185,7 +193,8 @@ TEST_CASE("DRAM bytes are compared as they are and beyond what had to move") {
 }
 
 TEST_CASE("what is not known is skipped with a reason, what was inferred can be left out") {
-    const Validation v = of("id,device,m,n,k,bm,bn,bk,time_us\na,abacus,8,8,8,8,8,8,5\n,scratchpad,64,64,64,8192,8192,8192,5\n");
+    const Validation v =
+        of("id,device,m,n,k,bm,bn,bk,time_us\na,abacus,8,8,8,8,8,8,5\n,scratchpad,64,64,64,8192,8192,8192,5\n");
     CHECK(v.rows[0].why_skipped == "no device \"abacus\"");
     CHECK(v.rows[1].id == "line 3");
     const std::string csv =

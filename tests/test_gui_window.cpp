@@ -1,0 +1,38 @@
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "gui/run.hpp"
+#include "gui/settings.hpp"
+
+TEST_CASE("a window opens where there is a display; where there is none the reason is said and nothing is left behind") {
+    namespace fs = std::filesystem;
+    const fs::path state = fs::temp_directory_path() / ("memwall-state-" + std::to_string(::getpid()));
+    ::setenv("XDG_STATE_HOME", state.c_str(), 1);
+    std::string why;
+    gui::LabOptions options;
+    options.scene = "scratchpad 512x512x512 f32 forward fused tile 128x128x64";
+    options.width = 640;
+    options.height = 400;
+    options.frames = 5;
+    if (gui::can_open(why)) {
+        CHECK(why == "");
+        CHECK(gui::run_lab(options, sim::Catalogue::builtin(), why) == 0);
+        CHECK(why == "");
+        std::string note;
+        CHECK(gui::load_settings(state / "memwall/settings", note).scene.starts_with(options.scene));
+    } else {
+        CHECK(why.starts_with("no window can be opened: "));
+        std::string again;
+        CHECK(gui::run_lab(options, sim::Catalogue::builtin(), again) == 1);
+        CHECK(again == why);
+        CHECK_FALSE(fs::exists(state));
+    }
+    fs::remove_all(state);
+    ::unsetenv("XDG_STATE_HOME");
+    gui::LabOptions bad;
+    bad.scene = "nonsense";
+    CHECK_THROWS_AS(gui::run_lab(bad, sim::Catalogue::builtin(), why), sim::BadInput);
+}
