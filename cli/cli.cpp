@@ -1,8 +1,8 @@
 #include "cli/cli.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -41,7 +41,9 @@ const std::vector<Option> common_options = {
     {"--help", "", "say what there is, and end"},
 };
 
-std::string option_text(const Option& o) { return std::string(o.name) + (o.value.empty() ? "" : " ") + std::string(o.value); }
+std::string option_text(const Option& o) {
+    return std::string(o.name) + (o.value.empty() ? "" : " ") + std::string(o.value);
+}
 
 std::string options_help(std::vector<Option> options, int width) {
     options.insert(options.end(), common_options.begin(), common_options.end());
@@ -69,8 +71,9 @@ std::string help(int width) {
     out += table.text(0, width) + "\nEvery verb takes\n" + options_help({}, width);
     out += "\nAn experiment is one line of words:\n";
     out += fmt::format("  memwall explain \"{}\"\n", default_experiment);
-    out += wrap("`memwall VERB --help` lists the options of one verb; `memwall devices` the machines to ask about.", width);
-    return out + "\nExit codes: 0 done, 2 bad input, 3 does not fit, 4 not available here, 1 our fault.\n";
+    out += wrap("`memwall VERB --help` lists the options of one verb; `memwall devices` the machines to ask about.",
+                width);
+    return out + "\nExit codes: 0 done, 1 our fault, 2 bad input, 3 does not fit, 4 not here.\n";
 }
 
 std::string version() {
@@ -95,8 +98,8 @@ const Verb& find_verb(const std::string& word) {
         if (v->name == word) return *v;
         names.push_back(v->name);
     }
-    throw sim::BadInput(
-        fmt::format("{} is no verb of memwall (see `memwall --help`){}", sim::quote(word), sim::did_you_mean(word, names)));
+    throw sim::BadInput(fmt::format("{} is no verb of memwall (see `memwall --help`){}", sim::quote(word),
+                                    sim::did_you_mean(word, names)));
 }
 
 /// Reads the options that a verb (or no verb) takes. CLI11 splits "--a=b", joins values to their options and sorts out
@@ -151,7 +154,8 @@ Command read(const std::vector<std::string>& words) {
     }
     for (const auto& [name, said] : values) {
         if (said.empty()) continue;
-        if (said.size() > 1) throw sim::BadInput(fmt::format("{} was said {} times; once is enough", name, said.size()));
+        if (said.size() > 1)
+            throw sim::BadInput(fmt::format("{} was said {} times; once is enough", name, said.size()));
         command.arguments.options[name] = said[0];
     }
     return command;
@@ -168,7 +172,8 @@ void check_operands(const Verb& verb, Arguments& arguments) {
     if (words.size() < verb.least)
         throw sim::BadInput(fmt::format("{} needs {}; usage: {}", verb.name, verb.operands, usage(verb)));
     if (words.size() > verb.most)
-        throw sim::BadInput(fmt::format("{} is one word too many; usage: {}", sim::quote(words[verb.most]), usage(verb)));
+        throw sim::BadInput(
+            fmt::format("{} is one word too many; usage: {}", sim::quote(words[verb.most]), usage(verb)));
 }
 
 int run(const std::vector<std::string>& words, const Terminal& terminal, const std::function<int(Session&)>& lab) {

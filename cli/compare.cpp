@@ -36,9 +36,11 @@ std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::
     row(table, "bound time", a.bound.time_us, b.bound.time_us, sim::format_us);
     if (a.predicted && b.predicted) {
         row(table, "predicted time", a.predicted->time_us, b.predicted->time_us, sim::format_us);
-        table.row({"limited by", std::string(to_string(a.predicted->limiter)), std::string(to_string(b.predicted->limiter))});
+        table.row(
+            {"limited by", std::string(to_string(a.predicted->limiter)), std::string(to_string(b.predicted->limiter))});
     }
-    row(table, "bound DRAM bytes", static_cast<double>(a.bound.dram_bytes), static_cast<double>(b.bound.dram_bytes), sim::format_bytes);
+    row(table, "bound DRAM bytes", static_cast<double>(a.bound.dram_bytes), static_cast<double>(b.bound.dram_bytes),
+        sim::format_bytes);
     for (const sim::Level level : {sim::Level::dram, sim::Level::l2, sim::Level::l1, sim::Level::sram}) {
         const sim::LevelTraffic &la = a.traffic.at(level), &lb = b.traffic.at(level);
         if (!la.present && !lb.present) continue;
@@ -48,10 +50,12 @@ std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::
             const auto o = static_cast<sim::Operand>(i);
             row(table, fmt::format("{} {} read", name, to_string(o)), static_cast<double>(la.of(o).read_bytes),
                 static_cast<double>(lb.of(o).read_bytes), sim::format_bytes);
-            row(table, fmt::format("{} {} {}", name, to_string(o), level == sim::Level::sram ? "filled" : "written"), static_cast<double>(la.of(o).write_bytes),
-                static_cast<double>(lb.of(o).write_bytes), sim::format_bytes);
+            row(table, fmt::format("{} {} {}", name, to_string(o), level == sim::Level::sram ? "filled" : "written"),
+                static_cast<double>(la.of(o).write_bytes), static_cast<double>(lb.of(o).write_bytes),
+                sim::format_bytes);
         }
-        row(table, name + " in all", static_cast<double>(la.total().bytes()), static_cast<double>(lb.total().bytes()), sim::format_bytes);
+        row(table, name + " in all", static_cast<double>(la.total().bytes()), static_cast<double>(lb.total().bytes()),
+            sim::format_bytes);
     }
     return table.text(2);
 }
@@ -85,7 +89,8 @@ int compare(const Arguments& arguments, Session& session) {
         session.out() << compare_document(a, b, steps, devices);
         return exit;
     }
-    std::string page = "A  " + sim::to_string(a.experiment, devices) + "\nB  " + sim::to_string(b.experiment, devices) + "\n\n";
+    std::string page =
+        "A  " + sim::to_string(a.experiment, devices) + "\nB  " + sim::to_string(b.experiment, devices) + "\n\n";
     for (const auto& [name, r] : {std::pair("A", &a), std::pair("B", &b)})
         if (!r->fit.ok()) page += wrap(fmt::format("{} does not fit: {}", name, r->fit.why), session.terminal().width);
     page += side_by_side(a, b, devices.at(a.experiment.device), devices.at(b.experiment.device));

@@ -36,24 +36,29 @@ std::string page(const std::vector<const sim::Device*>& devices, bool has_cpu, i
     for (const auto& kind : kinds) {
         const bool cpu = kind.kind == sim::DeviceKind::cpu;
         Table table("lrrrrrrr");
-        table.row({"", std::string(kind.cores), "DRAM", "rate", cpu ? "L3" : "L2", std::string(kind.sram), "f32", "bf16"});
+        table.row(
+            {"", std::string(kind.cores), "DRAM", "rate", cpu ? "L3" : "L2", std::string(kind.sram), "f32", "bf16"});
         table.row({"id", "", "GB", "GB/s", "MiB", "KiB", "TFLOP/s", "TFLOP/s"});
         bool any = false;
         for (const sim::Device* d : devices) {
             if (d->kind != kind.kind) continue;
             any = true;
-            table.row({d->id, kind.cores.empty() ? "" : in(d->sm_count, 1), in(d->dram.bytes, 1e9), in(d->dram.bandwidth, 1e9), in(d->l2.bytes, 0x1p20),
-                       in(d->sram.bytes_per_sm, 0x1p10), peak(*d, sim::Dtype::f32), peak(*d, sim::Dtype::bf16)});
+            table.row({d->id, kind.cores.empty() ? "" : in(d->sm_count, 1), in(d->dram.bytes, 1e9),
+                       in(d->dram.bandwidth, 1e9), in(d->l2.bytes, 0x1p20), in(d->sram.bytes_per_sm, 0x1p10),
+                       peak(*d, sim::Dtype::f32), peak(*d, sim::Dtype::bf16)});
         }
         if (any) out += heading(kind.title) + table.text(2);
         if (cpu && !has_cpu)
-            out += heading("This machine") + "  cpu: not measured yet; `memwall devices --calibrate` does it in a second or two\n";
+            out += heading("This machine") +
+                   "  cpu: not measured yet; `memwall devices --calibrate` does it in a second or two\n";
     }
     out.erase(0, 1);
     return out + '\n' +
-           wrap("DRAM rate is what a streaming kernel gets; f32 and bf16 are peak rates. Each number's source and kind (spec, "
-                "measured, assumed) is in its file; --device-dir adds files of your own.",
-                width);
+           wrap(
+               "DRAM rate is what a streaming kernel gets; f32 and bf16 are peak rates. Each number's source and kind "
+               "(spec, "
+               "measured, assumed) is in its file; --device-dir adds files of your own.",
+               width);
 }
 
 int devices(const Arguments& arguments, Session& session) {
@@ -63,8 +68,9 @@ int devices(const Arguments& arguments, Session& session) {
         session.add_calibrated_cpu();
     }
     const sim::Catalogue& catalogue = session.devices();
-    session.out() << (arguments.has("--json") ? devices_document(catalogue.all())
-                                              : page(catalogue.all(), catalogue.find("cpu") != nullptr, session.terminal().width));
+    session.out() << (arguments.has("--json")
+                          ? devices_document(catalogue.all())
+                          : page(catalogue.all(), catalogue.find("cpu") != nullptr, session.terminal().width));
     return done;
 }
 

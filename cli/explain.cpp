@@ -35,7 +35,8 @@ std::string better_tile(const sim::Report& r, const sim::Catalogue& devices, int
     const sim::SweepRow& best = rows.front();
     const auto ties = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& s) { return s.tie; });
     if (r.predicted && best.time_us > 0.98 * r.predicted->time_us)
-        return paragraphs("A tile that should win", {"None by more than 2 %: this one is as good as the sweep's best."}, width);
+        return paragraphs("A tile that should win", {"None by more than 2 %: this one is as good as the sweep's best."},
+                          width);
     std::string out = heading("A tile that should win") + "  " + sim::to_string(best.experiment, devices) + '\n';
     std::string line = fmt::format("{} predicted, unmeasured", sim::format_us(best.time_us));
     for (const MeasuredGroup& g : published(best.experiment, devices))
@@ -43,7 +44,8 @@ std::string better_tile(const sim::Report& r, const sim::Catalogue& devices, int
     if (r.predicted) line += fmt::format(": {} faster", times(r.predicted->time_us / best.time_us));
     line += fmt::format(", {} from DRAM.", sim::format_bytes(static_cast<double>(best.dram_bytes)));
     if (ties > 0)
-        line += fmt::format(" {} with it within the model's error.", ties == 1 ? "One other tile ties" : fmt::format("{} other tiles tie", ties));
+        line += fmt::format(" {} with it within the model's error.",
+                            ties == 1 ? "One other tile ties" : fmt::format("{} other tiles tie", ties));
     return out + wrap(line, width, 2, 2);
 }
 
@@ -74,10 +76,11 @@ int explain(const Arguments& arguments, Session& session) {
 
     const std::vector<MeasuredGroup> measured = published(r.experiment, devices);
     page += '\n' + verdict_text(r, measured_lines(measured), width);
-    if (claim) page += paragraphs(fmt::format("The claim of {}", sim::format_us(*claim)), judge_claim(r, d, *claim), width);
+    if (claim)
+        page += paragraphs(fmt::format("The claim of {}", sim::format_us(*claim)), judge_claim(r, d, *claim), width);
 
     if (r.fit.ok()) {
-        page += heading("Bytes") + traffic_text(r, d, width);
+        page += heading("Bytes, " + counted_by(r)) + traffic_text(r, d, width);
         page += paragraphs("Why", diagnosis(r, d), width);
         page += paragraphs("On chip", on_chip(r, d), width);
         page += heading("Where the predicted time goes") + time_split_text(r, width);

@@ -13,7 +13,7 @@ namespace cli {
 /// While it lives, Ctrl-C (and SIGTERM) asks for a stop instead of ending the process; a second one ends it at once.
 /// Threads started meanwhile inherit that. Does nothing where `active` is false.
 class Interrupt {
-  public:
+public:
     explicit Interrupt(bool active);
     ~Interrupt();
     Interrupt(const Interrupt&) = delete;
@@ -22,7 +22,7 @@ class Interrupt {
     std::stop_token token() const { return source_.get_token(); }
     bool stopped() const { return source_.stop_requested(); }
 
-  private:
+private:
     std::stop_source source_;
     std::atomic<bool> over_{false};
     std::thread listener_;

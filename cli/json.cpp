@@ -166,9 +166,12 @@ std::string predict_document(const sim::Report& report, const sim::Catalogue& de
 
 std::string run_document(const sim::Report& report, const Measured& m, const sim::Catalogue& devices) {
     Json document = report_json(report, devices);
-    document["measured"] = {{"median_us", number(m.median_us)}, {"min_us", number(m.min_us)},
-                            {"max_us", number(m.max_us)},       {"samples", m.samples},
-                            {"max_error", number(m.max_error)}, {"machine", m.machine},
+    document["measured"] = {{"median_us", number(m.median_us)},
+                            {"min_us", number(m.min_us)},
+                            {"max_us", number(m.max_us)},
+                            {"samples", m.samples},
+                            {"max_error", number(m.max_error)},
+                            {"machine", m.machine},
                             {"counters", nullptr}};
     return dump(document);
 }

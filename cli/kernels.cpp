@@ -30,8 +30,15 @@ std::string joined(const std::vector<std::string>& words) {
 std::vector<KernelRow> rows() {
     std::vector<KernelRow> out;
     for (const kernels::cpu::Rung& r : kernels::cpu::rungs())
-        out.push_back({std::string(r.id), std::string(r.idea), std::string(to_string(sim::Engine::cpu)),
-                       std::string(to_string(sim::Pipeline::none)), names(r.passes), names(r.fusions), names(r.dtypes), "", {}});
+        out.push_back({std::string(r.id),
+                       std::string(r.idea),
+                       std::string(to_string(sim::Engine::cpu)),
+                       std::string(to_string(sim::Pipeline::none)),
+                       names(r.passes),
+                       names(r.fusions),
+                       names(r.dtypes),
+                       "",
+                       {}});
     return out;
 }
 
@@ -46,7 +53,8 @@ int list(const Arguments& arguments, Session& session) {
     for (const KernelRow& k : kernels) table.row({k.rung, k.engine, joined(k.dtypes), k.idea});
     const KernelRow& last = kernels.back();
     session.out() << table.text() << '\n'
-                  << wrap(fmt::format("Each runs {}, with fusion {}, at any size, on device cpu:", joined(last.passes), joined(last.fusions)),
+                  << wrap(fmt::format("Each runs {}, with fusion {}, at any size, on device cpu:", joined(last.passes),
+                                      joined(last.fusions)),
                           session.terminal().width)
                   << fmt::format("  memwall run \"cpu 1024x1024x1024 f32 forward fused rung {}\"\n", last.rung);
     return done;

@@ -1,5 +1,7 @@
 // memwall lint: what is wrong or doubtful in device files.
 
+#include "sim/lint.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
 #include "sim/embedded.hpp"
-#include "sim/lint.hpp"
 #include "sim/text.hpp"
 
 namespace cli {
@@ -33,7 +34,8 @@ File read(const fs::path& path) {
 std::vector<File> files(const Arguments& arguments) {
     std::vector<File> out;
     if (arguments.words.empty()) {
-        for (const sim::EmbeddedFile& f : sim::embedded_devices()) out.push_back({std::string(f.name), std::string(f.text)});
+        for (const sim::EmbeddedFile& f : sim::embedded_devices())
+            out.push_back({std::string(f.name), std::string(f.text)});
         return out;
     }
     const fs::path path = arguments.words[0];
@@ -46,7 +48,8 @@ std::vector<File> files(const Arguments& arguments) {
     for (const auto& entry : fs::directory_iterator(path))
         if (entry.path().extension() == ".toml") paths.push_back(entry.path());
     if (paths.empty())
-        throw sim::BadInput(fmt::format("the folder {} has no device file; expected *.toml", sim::quote(path.string())));
+        throw sim::BadInput(
+            fmt::format("the folder {} has no device file; expected *.toml", sim::quote(path.string())));
     std::sort(paths.begin(), paths.end());
     for (const fs::path& p : paths) out.push_back(read(p));
     return out;

@@ -18,9 +18,11 @@ std::string bytes_text(i64 bytes) { return sim::format_bytes(static_cast<double>
 
 /// "order: read again" with its bytes where it shares a row with other causes.
 std::string causes_text(const sim::Flow& f) {
-    const std::pair<i64, std::string_view> causes[] = {
-        {f.causes.compulsory, "compulsory"}, {f.causes.order, "order: read again"},
-        {f.causes.capacity, "capacity: read again"}, {f.causes.padding, "padding"}, {f.causes.write, "result"}};
+    const std::pair<i64, std::string_view> causes[] = {{f.causes.compulsory, "compulsory"},
+                                                       {f.causes.order, "order: read again"},
+                                                       {f.causes.capacity, "capacity: read again"},
+                                                       {f.causes.padding, "padding"},
+                                                       {f.causes.write, "result"}};
     const auto shown = std::count_if(std::begin(causes), std::end(causes), [](const auto& c) { return c.first > 0; });
     std::string out;
     for (const auto& [bytes, name] : causes) {
@@ -33,17 +35,22 @@ std::string causes_text(const sim::Flow& f) {
 
 std::string as_multiple(i64 bytes, i64 whole) {
     if (whole <= 0 || bytes <= 0) return "";
-    return fmt::format("= {} x {}", short_number(static_cast<double>(bytes) / static_cast<double>(whole)), bytes_text(whole));
+    return fmt::format("= {} x {}", short_number(static_cast<double>(bytes) / static_cast<double>(whole)),
+                       bytes_text(whole));
 }
 
 struct Resource {
     std::string_view name, twice;
 };
 constexpr Resource resources[] = {
-    {"math", "twice the math rate"},         {"sram", "twice the on-chip bandwidth"},
-    {"l2", "twice the L2 bandwidth"},        {"dram", "twice the DRAM bandwidth"},
-    {"latency", "half the latency"},         {"launch", "half the launch overhead"},
-    {"step_overhead", "half the step overhead"}, {"power", "twice the power"},
+    {"math", "twice the math rate"},
+    {"sram", "twice the on-chip bandwidth"},
+    {"l2", "twice the L2 bandwidth"},
+    {"dram", "twice the DRAM bandwidth"},
+    {"latency", "half the latency"},
+    {"launch", "half the launch overhead"},
+    {"step_overhead", "half the step overhead"},
+    {"power", "twice the power"},
 };
 
 }  // namespace
@@ -90,8 +97,8 @@ std::string subject_text(const sim::Report& r, const sim::Device& d, int width) 
     std::string what;
     for (const auto& p : passes)
         if (p.pass == e.pass) what = p.what;
-    std::string line = fmt::format("{}: {} with X {}x{}, W {}x{}, Y {}x{}, {}", d.name, what, l.m, l.k, l.k, l.n, l.m, l.n,
-                                   to_string(l.dtype));
+    std::string line = fmt::format("{}: {} with X {}x{}, W {}x{}, Y {}x{}, {}", d.name, what, l.m, l.k, l.k, l.n, l.m,
+                                   l.n, to_string(l.dtype));
     if (l.out != l.dtype) line += fmt::format(" in, {} out", to_string(l.out));
     if (l.batch > 1) line += fmt::format(", {} times", grouped(l.batch));
     const int matmuls = e.pass == sim::Pass::train ? 3 : 1;
@@ -109,6 +116,10 @@ std::string subject_text(const sim::Report& r, const sim::Device& d, int width) 
     cut += d.kind == sim::DeviceKind::gpu ? fmt::format(", raster {}", to_string(e.raster))
                                           : fmt::format(", order {}", to_string(e.order));
     return out + wrap(cut, width, 2, 2);
+}
+
+std::string counted_by(const sim::Report& r) {
+    return fmt::format("counted by {}{}", r.replayed ? "replay" : "closed form", r.exact ? "" : ": an estimate");
 }
 
 std::string traffic_text(const sim::Report& r, const sim::Device& d, int width) {
@@ -184,8 +195,8 @@ std::string time_split_text(const sim::Report& r, int width) {
     constexpr int bar_width = 10;
     Table table("lrrll");
     for (const sim::KernelReport& k : p.kernels) {
-        table.row({k.name, sim::format_us(k.time_us), percent(k.time_us / p.time_us, false),
-                   "", fmt::format("limited by {}", to_string(k.limiter))});
+        table.row({k.name, sim::format_us(k.time_us), percent(k.time_us / p.time_us, false), "",
+                   fmt::format("limited by {}", to_string(k.limiter))});
         for (const sim::TimeTerm& t : k.terms)
             table.row({"  " + t.name, sim::format_us(t.time_us), percent(t.time_us / p.time_us, false),
                        bar(t.time_us / p.time_us, bar_width), meaning(t.name)});

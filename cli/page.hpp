@@ -17,6 +17,9 @@ std::string level_name(const sim::Device& d, sim::Level level);
 /// What is computed and how it is cut: one or two lines under the experiment.
 std::string subject_text(const sim::Report& r, const sim::Device& d, int width);
 
+/// How the bytes were counted: "counted by replay", and whether that is an estimate.
+std::string counted_by(const sim::Report& r);
+
 /// A row per level, operand and direction: bytes, how many times the operand that is, and why.
 std::string traffic_text(const sim::Report& r, const sim::Device& d, int width);
 

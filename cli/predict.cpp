@@ -25,7 +25,8 @@ sim::PredictOptions options_of(const Arguments& arguments) {
         } else if (*engine == "closed_form") {
             options.count = sim::Count::closed_form;
         } else {
-            throw sim::BadInput(fmt::format("--engine {} is no engine; expected replay or closed_form", sim::quote(*engine)));
+            throw sim::BadInput(
+                fmt::format("--engine {} is no engine; expected replay or closed_form", sim::quote(*engine)));
         }
     }
     if (const std::string* terms = arguments.value("--without"))
@@ -35,8 +36,8 @@ sim::PredictOptions options_of(const Arguments& arguments) {
             std::vector<std::string_view> names;
             for (const sim::TimeTermInfo& t : sim::time_terms()) names.push_back(t.name);
             if (std::find(names.begin(), names.end(), term) == names.end())
-                throw sim::BadInput(
-                    fmt::format("--without {} is no term of the time; expected one of {}", sim::quote(term), sim::listed(names)));
+                throw sim::BadInput(fmt::format("--without {} is no term of the time; expected one of {}",
+                                                sim::quote(term), sim::listed(names)));
             options.without.insert(term);
             at = end + 1;
         }
@@ -56,8 +57,7 @@ int predict(const Arguments& arguments, Session& session) {
     if (!r.fit.ok()) page += wrap("does not fit: " + r.fit.why, width);
     page += verdict_text(r, measured_lines(published(r.experiment, devices)), width);
     if (r.fit.ok()) {
-        page += heading("Bytes") + traffic_text(r, devices.at(r.experiment.device), width);
-        page += fmt::format("  counted by {}{}\n", r.replayed ? "replay" : "closed form", r.exact ? "" : ": an estimate");
+        page += heading("Bytes, " + counted_by(r)) + traffic_text(r, devices.at(r.experiment.device), width);
         page += heading("Where the predicted time goes") + time_split_text(r, width);
     }
     session.out() << page;

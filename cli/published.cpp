@@ -71,7 +71,8 @@ std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalo
             found.library = true;
             found.what = library_name(row);
         }
-        auto at = std::find_if(groups.begin(), groups.end(), [&](const MeasuredGroup& g) { return g.what == found.what; });
+        auto at =
+            std::find_if(groups.begin(), groups.end(), [&](const MeasuredGroup& g) { return g.what == found.what; });
         if (at == groups.end()) at = groups.insert(groups.end(), std::move(found));
         at->times_us.push_back(*row.time_us);
     }

@@ -1,5 +1,7 @@
 // memwall run: the real kernel, checked against the reference, then timed.
 
+#include "kernels/cpu/run.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,7 +14,6 @@
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
-#include "kernels/cpu/run.hpp"
 #include "sim/build_info.hpp"
 #include "sim/measurement.hpp"
 #include "sim/text.hpp"
@@ -42,14 +43,16 @@ void check_backend(const std::string* said, const sim::Device& d) {
     const std::string_view usual = d.kind == sim::DeviceKind::gpu ? "cuda" : "cpu";
     const std::string_view backend = said ? std::string_view(*said) : usual;
     if (backend == "cuda" || backend == "glass")
-        throw NotAvailable(fmt::format("backend {} is not available here: this version has CPU kernels only, so {} can be predicted "
-                                       "and not run",
-                                       backend, d.id));
+        throw NotAvailable(
+            fmt::format("backend {} is not available here: this version has CPU kernels only, so {} can be predicted "
+                        "and not run",
+                        backend, d.id));
     if (backend != "cpu")
-        throw sim::BadInput(fmt::format("--backend {} is no backend; expected cpu, cuda or glass", sim::quote(backend)));
+        throw sim::BadInput(
+            fmt::format("--backend {} is no backend; expected cpu, cuda or glass", sim::quote(backend)));
     if (d.kind != sim::DeviceKind::cpu)
-        throw NotAvailable(fmt::format("{} is a {}; backend cpu runs on this machine's processor ({}), device cpu", d.id,
-                                       to_string(d.kind), kernels::cpu::processor_name()));
+        throw NotAvailable(fmt::format("{} is a {}; backend cpu runs on this machine's processor ({}), device cpu",
+                                       d.id, to_string(d.kind), kernels::cpu::processor_name()));
 }
 
 /// That rows can be appended to the file, before time is spent on them.
@@ -76,8 +79,8 @@ std::string utc(const char* format) {
 std::string row_id(const sim::Experiment& e) {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
-    return fmt::format("{}-{}x{}x{}-{}-{}.{:06}", e.device, e.dense.m, e.dense.n, e.dense.k, to_string(e.pass), utc("%Y%m%d%H%M%S"),
-                       now.tv_nsec / 1000);
+    return fmt::format("{}-{}x{}x{}-{}-{}.{:06}", e.device, e.dense.m, e.dense.n, e.dense.k, to_string(e.pass),
+                       utc("%Y%m%d%H%M%S"), now.tv_nsec / 1000);
 }
 
 Row record_of(const sim::Experiment& e, const kernels::cpu::RunResult& r, const sim::Catalogue& devices) {
@@ -113,23 +116,28 @@ Row record_of(const sim::Experiment& e, const kernels::cpu::RunResult& r, const 
                {"machine", r.machine},
                {"date", utc("%Y-%m-%d")},
                {"git", std::string(sim::build_info().git)}};
-    if (e.fusion == sim::Fusion::unfused) row["traits"] = e.pass == sim::Pass::forward ? "extra_pass=relu" : "extra_pass=mask";
+    if (e.fusion == sim::Fusion::unfused)
+        row["traits"] = e.pass == sim::Pass::forward ? "extra_pass=relu" : "extra_pass=mask";
     return row;
 }
 
-std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, const sim::Catalogue& devices, int width) {
+std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, const sim::Catalogue& devices,
+                 int width) {
     std::string out = sim::to_string(report.experiment, devices) + '\n';
     out += subject_text(report, devices.at(report.experiment.device), width) + '\n';
-    const std::string samples = fmt::format("median of {}, {} to {}", counted(static_cast<long long>(r.samples_us.size()), "sample"),
-                                            sim::format_us(r.min_us), sim::format_us(r.max_us));
+    const std::string samples =
+        fmt::format("median of {}, {} to {}", counted(static_cast<long long>(r.samples_us.size()), "sample"),
+                    sim::format_us(r.min_us), sim::format_us(r.max_us));
     out += verdict_text(report, {{sim::format_us(r.median_us), samples}}, width);
     if (report.predicted) {
         const double error = (report.predicted->time_us - r.median_us) / r.median_us;
-        out += wrap(fmt::format("The prediction is {} {}; {}.",
-                                percent(std::abs(error), false), error < 0 ? "too low" : "too high",
-                                report.flops > 0 ? fmt::format("measured {}", sim::format_flops(static_cast<double>(report.flops) / r.median_us * 1e6))
-                                                 : std::string()),
-                    width, 2, 2);
+        out += wrap(
+            fmt::format(
+                "The prediction is {} {}; {}.", percent(std::abs(error), false), error < 0 ? "too low" : "too high",
+                report.flops > 0 ? fmt::format("measured {}",
+                                               sim::format_flops(static_cast<double>(report.flops) / r.median_us * 1e6))
+                                 : std::string()),
+            width, 2, 2);
     }
     if (r.kernels.size() > 1) {
         Table table("lrr");
@@ -150,9 +158,11 @@ std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, co
                             r.cold ? fmt::format("{} sets of operands in turn, so that each starts from DRAM", r.sets)
                                    : std::string("caches as the run before left them")),
                 width, 2, 2);
-    out += wrap(fmt::format("First checked against a double-precision reference: {}; largest error {:.1e} of the largest value.",
-                            r.checked, r.max_error),
-                width, 2, 2);
+    out +=
+        wrap(fmt::format(
+                 "First checked against a double-precision reference: {}; largest error {:.1e} of the largest value.",
+                 r.checked, r.max_error),
+             width, 2, 2);
     return out;
 }
 
@@ -180,9 +190,9 @@ int run(const Arguments& arguments, Session& session) {
 
     if (record) sim::append_measurements(*record, {record_of(e, r, devices)});
     if (arguments.has("--json")) {
-        session.out() << run_document(report,
-                                      {r.median_us, r.min_us, r.max_us, static_cast<int>(r.samples_us.size()), r.max_error, r.machine},
-                                      devices);
+        session.out() << run_document(
+            report, {r.median_us, r.min_us, r.max_us, static_cast<int>(r.samples_us.size()), r.max_error, r.machine},
+            devices);
     } else {
         session.out() << page(report, r, devices, session.terminal().width);
         if (record) session.out() << fmt::format("\nOne row was added to {}\n", *record);

@@ -52,17 +52,19 @@ gui::ShotOptions options_of(const Arguments& arguments) {
             options.width = number<int>(std::string_view(*size).substr(0, x), ok);
             options.height = number<int>(std::string_view(*size).substr(x + 1), ok);
         }
-        if (!ok) throw sim::BadInput(fmt::format("--size {}: expected WxH in pixels, such as 1600x1000", sim::quote(*size)));
+        if (!ok)
+            throw sim::BadInput(fmt::format("--size {}: expected WxH in pixels, such as 1600x1000", sim::quote(*size)));
     }
     if (const std::string* scale = arguments.value("--scale")) {
         bool ok = true;
         options.appearance.scale = number<float>(*scale, ok);
         if (!ok || !(options.appearance.scale >= gui::min_scale && options.appearance.scale <= gui::max_scale))
-            throw sim::BadInput(
-                fmt::format("--scale {}: expected a number from {} to {}", sim::quote(*scale), gui::min_scale, gui::max_scale));
+            throw sim::BadInput(fmt::format("--scale {}: expected a number from {} to {}", sim::quote(*scale),
+                                            gui::min_scale, gui::max_scale));
     }
     if (const std::string* theme = arguments.value("--theme"))
-        options.appearance.theme = one_of("--theme", *theme, std::array{gui::Theme::dark, gui::Theme::light, gui::Theme::contrast});
+        options.appearance.theme =
+            one_of("--theme", *theme, std::array{gui::Theme::dark, gui::Theme::light, gui::Theme::contrast});
     if (const std::string* lang = arguments.value("--lang"))
         options.appearance.language = one_of("--lang", *lang, std::array{gui::Language::en, gui::Language::zh});
     if (const std::string* view = arguments.value("--view")) {
@@ -101,7 +103,8 @@ int screenshot(const Arguments& arguments, Session& session) {
     return done;
 #else
     (void)session;
-    throw NotAvailable(fmt::format("screenshot is not available here: no window in this build ({})", sim::build_info().window.why));
+    throw NotAvailable(
+        fmt::format("screenshot is not available here: no window in this build ({})", sim::build_info().window.why));
 #endif
 }
 

@@ -25,7 +25,9 @@ fs::path user_devices() {
 /// Whether the text has the word `cpu`: an experiment begins with its device, and a scene may have a second one.
 bool names_cpu(std::string_view text) {
     for (std::size_t at = text.find("cpu"); at != text.npos; at = text.find("cpu", at + 1)) {
-        const auto edge = [&](std::size_t i) { return i >= text.size() || text[i] == ' ' || text[i] == '\t' || text[i] == '(' || text[i] == '\n'; };
+        const auto edge = [&](std::size_t i) {
+            return i >= text.size() || text[i] == ' ' || text[i] == '\t' || text[i] == '(' || text[i] == '\n';
+        };
         if ((at == 0 || edge(at - 1)) && edge(at + 3)) return true;
     }
     return false;
@@ -36,7 +38,8 @@ bool names_cpu(std::string_view text) {
 Session::Session(Terminal terminal, const std::vector<std::string>& device_folders)
     : terminal_(terminal), devices_(sim::Catalogue::builtin()) {
     std::error_code error;
-    if (const fs::path own = user_devices(); !own.empty() && fs::is_directory(own, error)) devices_.add_folder(own.string());
+    if (const fs::path own = user_devices(); !own.empty() && fs::is_directory(own, error))
+        devices_.add_folder(own.string());
     for (const std::string& folder : device_folders) devices_.add_folder(folder);
 }
 
@@ -50,7 +53,8 @@ const sim::Catalogue& Session::devices_for(std::span<const std::string> texts) {
 void Session::add_calibrated_cpu() {
     if (devices_.find("cpu")) return;
     std::string why;
-    if (auto device = kernels::cpu::load_calibration(kernels::cpu::calibration_path(), why)) devices_.add(std::move(*device));
+    if (auto device = kernels::cpu::load_calibration(kernels::cpu::calibration_path(), why))
+        devices_.add(std::move(*device));
 }
 
 void Session::calibrate_cpu(bool anew) {

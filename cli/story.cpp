@@ -18,7 +18,9 @@ std::string bytes_text(double bytes) { return sim::format_bytes(bytes); }
 std::string bytes_text(i64 bytes) { return sim::format_bytes(static_cast<double>(bytes)); }
 
 /// "16.9 MB (16.1 MiB)": an amount on chip, beside the unit that its traffic is told in.
-std::string both_units(i64 bytes) { return fmt::format("{} ({})", bytes_text(bytes), sim::format_kib(static_cast<double>(bytes))); }
+std::string both_units(i64 bytes) {
+    return fmt::format("{} ({})", bytes_text(bytes), sim::format_kib(static_cast<double>(bytes)));
+}
 
 std::string copies(int n) { return n == 1 ? "one copy" : n == 2 ? "two copies" : fmt::format("{} copies", n); }
 
@@ -54,7 +56,8 @@ Reread worst_reread(const sim::Report& r, const std::vector<sim::Kernel>& plan) 
                 const i64 whole = a.tensor.bytes() * k->batch;
                 const i64 read = report.traffic.at(sim::Level::dram).of(a.tensor.name).read_bytes;
                 if (read - whole > worst.excess)
-                    worst = {k, &a, side == &k->left, static_cast<double>(read) / static_cast<double>(whole), read - whole};
+                    worst = {k, &a, side == &k->left, static_cast<double>(read) / static_cast<double>(whole),
+                             read - whole};
             }
     }
     return worst;
@@ -68,12 +71,13 @@ std::string reread_sentence(const Reread& w, const sim::Device& d, bool name_ker
     const i64 step = w.left ? k.tile.bn : k.tile.bm;
     std::string line = name_kernel ? fmt::format("In {}, ", k.name) : std::string();
     line += fmt::format("{} is read {}: each of the {} {} of tiles ({} / {}) needs all of it", name,
-                                   w.times == std::round(w.times) ? fmt::format("{:.0f} times", w.times)
-                                                                  : fmt::format("{:.3g} times over", w.times),
-                                   grouped(trips), w.left ? "columns" : "rows", size, step);
+                        w.times == std::round(w.times) ? fmt::format("{:.0f} times", w.times)
+                                                       : fmt::format("{:.3g} times over", w.times),
+                        grouped(trips), w.left ? "columns" : "rows", size, step);
     if (d.kind == sim::DeviceKind::gpu && w.times < 0.98 * static_cast<double>(trips))
         line += fmt::format(", and the {} keeps only part of it between them", d.l2.display);
-    return line + fmt::format(". A {} tile ({}) reads it less often.", w.left ? "wider" : "taller", w.left ? "bn" : "bm");
+    return line +
+           fmt::format(". A {} tile ({}) reads it less often.", w.left ? "wider" : "taller", w.left ? "bn" : "bm");
 }
 
 }  // namespace
@@ -94,23 +98,26 @@ std::vector<std::string> diagnosis(const sim::Report& r, const sim::Device& d) {
             const i64 rows = std::min(k.tile.bm, k.extent.rows);
             const i64 strip = (rows * k.extent.red * left.tensor.bits + 7) / 8;
             const auto red = letter(k.pass, sim::Axis::red);
-            out.push_back(fmt::format(
-                "Untiled {} is the bug: bk {} is all of {}, so a strip of {} takes {} x {} x {} B = {} on chip and leaves no "
-                "room for tiles that are taller or wider.",
-                red, k.tile.bk, red, to_string(left.tensor.name), rows, k.extent.red, left.tensor.bits / 8, bytes_text(strip)));
+            out.push_back(
+                fmt::format("Untiled {} is the bug: bk {} is all of {}, so a strip of {} takes {} x {} x {} B = {} on "
+                            "chip and leaves no "
+                            "room for tiles that are taller or wider.",
+                            red, k.tile.bk, red, to_string(left.tensor.name), rows, k.extent.red, left.tensor.bits / 8,
+                            bytes_text(strip)));
         }
         const sim::Operand output = k.outputs.front().tensor.name;
         for (const sim::KernelReport& report : r.predicted->kernels) {
             const sim::Flow& f = report.traffic.at(sim::Level::dram).of(output);
             if (report.name != k.name || output == sim::Operand::partial || f.causes.order == 0) continue;
-            out.push_back(fmt::format("Partial sums of {} go to {} and come back, {} in all: order {} walks the reduction "
-                                      "outside. With the reduction innermost (mnk, nmk) they stay on chip.",
-                                      to_string(output), d.dram.display, bytes_text(f.causes.order),
-                                      to_string(r.experiment.order)));
+            out.push_back(fmt::format(
+                "Partial sums of {} go to {} and come back, {} in all: order {} walks the reduction "
+                "outside. With the reduction innermost (mnk, nmk) they stay on chip.",
+                to_string(output), d.dram.display, bytes_text(f.causes.order), to_string(r.experiment.order)));
         }
     }
     if (out.empty())
-        out.push_back(fmt::format("The operands move about once each: the tile is not what costs {} traffic here.", d.dram.display));
+        out.push_back(fmt::format("The operands move about once each: the tile is not what costs {} traffic here.",
+                                  d.dram.display));
     return out;
 }
 
@@ -131,10 +138,11 @@ std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d) {
         } else if (d.kind == sim::DeviceKind::gpu) {
             const sim::CtaShape cta = sim::cta_shape(r.experiment, d, k);
             const sim::Occupancy o = sim::occupancy(r.experiment, d, cta);
-            const double waves = static_cast<double>(k.row_tiles() * k.col_tiles() * k.batch * k.splits) / static_cast<double>(o.slots);
-            std::string line = fmt::format("{}a CTA needs {} of {}, {} threads and about {} registers each: {} per SM", of,
-                                           sim::format_kib(static_cast<double>(cta.smem_bytes)), d.sram.display, cta.threads,
-                                           cta.registers, counted(o.ctas_per_sm, "CTA"));
+            const double waves =
+                static_cast<double>(k.row_tiles() * k.col_tiles() * k.batch * k.splits) / static_cast<double>(o.slots);
+            std::string line = fmt::format("{}a CTA needs {} of {}, {} threads and about {} registers each: {} per SM",
+                                           of, sim::format_kib(static_cast<double>(cta.smem_bytes)), d.sram.display,
+                                           cta.threads, cta.registers, counted(o.ctas_per_sm, "CTA"));
             if (o.limited_by == "said") {
                 line += " (as the experiment says)";
             } else if (!o.limited_by.empty()) {
@@ -146,17 +154,21 @@ std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d) {
             line += last > 0.005 ? fmt::format("; the last wave is {} full.", percent(last, false)) : ".";
             out.push_back(line);
         } else {
-            const i64 left = std::min(k.tile.bm, k.extent.rows) * std::min(k.tile.bk, k.extent.red) * k.left.front().tensor.bits / 8;
-            const i64 right = std::min(k.tile.bk, k.extent.red) * std::min(k.tile.bn, k.extent.cols) * k.right.front().tensor.bits / 8;
+            const i64 left =
+                std::min(k.tile.bm, k.extent.rows) * std::min(k.tile.bk, k.extent.red) * k.left.front().tensor.bits / 8;
+            const i64 right = std::min(k.tile.bk, k.extent.red) * std::min(k.tile.bn, k.extent.cols) *
+                              k.right.front().tensor.bits / 8;
             const auto kib = [](double bytes) { return sim::format_kib(bytes); };
             const auto lx = to_string(k.left.front().tensor.name), rx = to_string(k.right.front().tensor.name);
             if (d.kind == sim::DeviceKind::cpu) {
-                out.push_back(fmt::format("{}a packed tile of {} takes {} of a core's {} {}; one of {} takes {} of the {} {}.", of, lx,
-                                          kib(static_cast<double>(left)), kib(d.sram.bytes_per_sm.value), d.sram.display, rx,
-                                          kib(static_cast<double>(right)), kib(d.l2.bytes.value), d.l2.display));
+                out.push_back(
+                    fmt::format("{}a packed tile of {} takes {} of a core's {} {}; one of {} takes {} of the {} {}.",
+                                of, lx, kib(static_cast<double>(left)), kib(d.sram.bytes_per_sm.value), d.sram.display,
+                                rx, kib(static_cast<double>(right)), kib(d.l2.bytes.value), d.l2.display));
             } else {
-                out.push_back(fmt::format("{}a tile of {} takes {} and one of {} {} of the {} of {}.", of, lx, kib(static_cast<double>(left)),
-                                          rx, kib(static_cast<double>(right)), kib(d.sram.bytes_per_sm.value), d.sram.display));
+                out.push_back(fmt::format("{}a tile of {} takes {} and one of {} {} of the {} of {}.", of, lx,
+                                          kib(static_cast<double>(left)), rx, kib(static_cast<double>(right)),
+                                          kib(d.sram.bytes_per_sm.value), d.sram.display));
             }
         }
     }
@@ -179,9 +191,10 @@ std::vector<std::string> fusion_story(const sim::Report& r, const sim::Catalogue
         const double z = whole(sim::Operand::z);
         const double most = 2 * z / (whole(sim::Operand::x) + whole(sim::Operand::w) + whole(sim::Operand::y) + 2 * z);
         const bool same = e.dense.dtype == e.dense.out && !e.dense.bias;
-        out.push_back(fmt::format("Fusing the ReLU saves the write and the read of z, {}: at most {} = {} of the bytes of an "
-                                  "unfused run that moves each operand once (and under 2/3 whatever the sizes).",
-                                  bytes_text(2 * z), same ? "2mn/(mk+kn+3mn)" : "2|Z|/(|X|+|W|+3|Y|)", percent(most, false)));
+        out.push_back(
+            fmt::format("Fusing the ReLU saves the write and the read of z, {}: at most {} = {} of the bytes of an "
+                        "unfused run that moves each operand once (and under 2/3 whatever the sizes).",
+                        bytes_text(2 * z), same ? "2mn/(mk+kn+3mn)" : "2|Z|/(|X|+|W|+3|Y|)", percent(most, false)));
     }
     const sim::Report with = sim::predict(fused, devices), without = sim::predict(unfused, devices);
     if (!with.predicted || !without.predicted) {
@@ -191,11 +204,12 @@ std::vector<std::string> fusion_story(const sim::Report& r, const sim::Catalogue
     }
     const i64 few = with.dram_range.expected_bytes, many = without.dram_range.expected_bytes;
     const double gain = 1 - with.predicted->time_us / without.predicted->time_us;
-    out.push_back(fmt::format("With this tile: unfused {} in {}, fused {} in {} (predicted): {} of the bytes, {} of the time{}.",
-                              bytes_text(many), sim::format_us(without.predicted->time_us), bytes_text(few),
-                              sim::format_us(with.predicted->time_us),
-                              percent(1 - static_cast<double>(few) / static_cast<double>(many), false), percent(std::abs(gain), false),
-                              gain < 0 ? " lost" : ""));
+    out.push_back(
+        fmt::format("With this tile: unfused {} in {}, fused {} in {} (predicted): {} of the bytes, {} of the time{}.",
+                    bytes_text(many), sim::format_us(without.predicted->time_us), bytes_text(few),
+                    sim::format_us(with.predicted->time_us),
+                    percent(1 - static_cast<double>(few) / static_cast<double>(many), false),
+                    percent(std::abs(gain), false), gain < 0 ? " lost" : ""));
     return out;
 }
 
@@ -210,38 +224,46 @@ std::vector<std::string> judge_claim(const sim::Report& r, const sim::Device& d,
     const i64 tile_bytes = r.predicted ? r.dram_range.lockstep_bytes : 0;
     const double tile_us = static_cast<double>(tile_bytes) / stream * 1e6;
     std::vector<std::string> out;
-    const auto work = fmt::format("{} in {} is {}", operations_text(flops), sim::format_us(claim_us), sim::format_flops(rate));
+    const auto work =
+        fmt::format("{} in {} is {}", operations_text(flops), sim::format_us(claim_us), sim::format_flops(rate));
     if (claim_us < r.bound.math_us)
-        out.push_back(fmt::format("Impossible: flops / peak. {}, {} the peak of {} ({} at the highest clock). No kernel on a {} "
-                                  "can take less than {}.",
-                                  work, times(rate / peak), sim::format_flops(peak), to_string(r.experiment.dense.dtype), d.id,
-                                  sim::format_us(r.bound.math_us)));
+        out.push_back(
+            fmt::format("Impossible: flops / peak. {}, {} the peak of {} ({} at the highest clock). No kernel on a {} "
+                        "can take less than {}.",
+                        work, times(rate / peak), sim::format_flops(peak), to_string(r.experiment.dense.dtype), d.id,
+                        sim::format_us(r.bound.math_us)));
     if (claim_us < r.bound.dram_us)
-        out.push_back(fmt::format("Impossible: bytes / bandwidth. The {} that any kernel must move in {} are {}, {} the {} of {}.",
-                                  bytes_text(r.bound.dram_bytes), sim::format_us(claim_us),
-                                  sim::format_bandwidth(static_cast<double>(r.bound.dram_bytes) / seconds),
-                                  times(r.bound.dram_us / claim_us), sim::format_bandwidth(stream), d.dram.display));
+        out.push_back(fmt::format(
+            "Impossible: bytes / bandwidth. The {} that any kernel must move in {} are {}, {} the {} of {}.",
+            bytes_text(r.bound.dram_bytes), sim::format_us(claim_us),
+            sim::format_bandwidth(static_cast<double>(r.bound.dram_bytes) / seconds), times(r.bound.dram_us / claim_us),
+            sim::format_bandwidth(stream), d.dram.display));
     if (tile_us > claim_us)
-        out.push_back(fmt::format("{}: bytes / bandwidth. This tile moves {}; in {} that is {}, {} the {} of {}. These bytes alone "
-                                  "take {}.",
-                                  out.empty() ? "Impossible with this tile" : "And with this tile", bytes_text(tile_bytes),
-                                  sim::format_us(claim_us), sim::format_bandwidth(static_cast<double>(tile_bytes) / seconds),
-                                  times(tile_us / claim_us), sim::format_bandwidth(stream), d.dram.display, sim::format_us(tile_us)));
+        out.push_back(fmt::format(
+            "{}: bytes / bandwidth. This tile moves {}; in {} that is {}, {} the {} of {}. These bytes alone "
+            "take {}.",
+            out.empty() ? "Impossible with this tile" : "And with this tile", bytes_text(tile_bytes),
+            sim::format_us(claim_us), sim::format_bandwidth(static_cast<double>(tile_bytes) / seconds),
+            times(tile_us / claim_us), sim::format_bandwidth(stream), d.dram.display, sim::format_us(tile_us)));
     if (!out.empty() || !r.predicted) {
         if (out.empty()) out.push_back("Neither inequality is broken, but this tile does not fit.");
         return out;
     }
     const sim::Prediction& p = *r.predicted;
-    const std::string expected = fmt::format("{} to {}", sim::format_us(p.interval_us[0]), sim::format_us(p.interval_us[1]));
+    const std::string expected =
+        fmt::format("{} to {}", sim::format_us(p.interval_us[0]), sim::format_us(p.interval_us[1]));
     if (claim_us < p.interval_us[0]) {
-        out.push_back(fmt::format("Possible, and faster than expected ({}): {}, {} of the peak. Ask how it was measured.", expected,
-                                  work, percent(rate / peak, false)));
+        out.push_back(
+            fmt::format("Possible, and faster than expected ({}): {}, {} of the peak. Ask how it was measured.",
+                        expected, work, percent(rate / peak, false)));
     } else if (claim_us <= p.interval_us[1]) {
-        out.push_back(fmt::format("As expected ({}): {}, {} of the peak.", expected, work, percent(rate / peak, false)));
+        out.push_back(
+            fmt::format("As expected ({}): {}, {} of the peak.", expected, work, percent(rate / peak, false)));
     } else {
-        out.push_back(fmt::format("Possible, and slower than expected ({}) by {}: {}, {} of the peak. Something outside the model "
-                                  "costs time.",
-                                  expected, times(claim_us / p.time_us), work, percent(rate / peak, false)));
+        out.push_back(fmt::format(
+            "Possible, and slower than expected ({}) by {}: {}, {} of the peak. Something outside the model "
+            "costs time.",
+            expected, times(claim_us / p.time_us), work, percent(rate / peak, false)));
     }
     return out;
 }
@@ -249,15 +271,22 @@ std::vector<std::string> judge_claim(const sim::Report& r, const sim::Device& d,
 std::vector<std::string> not_modelled(const sim::Device& d) {
     switch (d.kind) {
         case sim::DeviceKind::gpu:
-            return {"DRAM pages, refresh and ECC", "TLB misses", "set conflicts of the L2", "instruction issue beyond FMA and shared "
-                    "memory", "clocks that change within a run", "other work on the GPU"};
+            return {"DRAM pages, refresh and ECC",
+                    "TLB misses",
+                    "set conflicts of the L2",
+                    "instruction issue beyond FMA and shared "
+                    "memory",
+                    "clocks that change within a run",
+                    "other work on the GPU"};
         case sim::DeviceKind::tpu:
             return {"the other TensorCore", "the compiler's own tiling inside a grid step", "HBM pages and refresh",
                     "transfers between chips"};
         case sim::DeviceKind::cpu:
-            return {"DRAM pages and refresh", "TLB misses", "set conflicts of the caches", "hardware prefetch",
+            return {"DRAM pages and refresh",          "TLB misses",
+                    "set conflicts of the caches",     "hardware prefetch",
                     "clocks that change within a run", "other programs"};
-        case sim::DeviceKind::scratchpad: return {"latency", "anything but bytes and a flop rate: the machine is an ideal"};
+        case sim::DeviceKind::scratchpad:
+            return {"latency", "anything but bytes and a flop rate: the machine is an ideal"};
     }
     return {};
 }

@@ -1,5 +1,7 @@
 // memwall sweep: every tile of the space, ranked.
 
+#include "sim/sweep.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
-#include "sim/sweep.hpp"
 
 namespace cli {
 namespace {
@@ -30,11 +31,11 @@ std::string csv(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& de
     for (const sim::SweepRow& r : rows) {
         const sim::Tile& t = r.experiment.tile;
         const bool ok = r.fit.ok();
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", ok ? std::to_string(r.rank) : "", ok ? (r.tie ? "1" : "0") : "",
-                           t.bm, t.bn, t.bk, ok ? plain(r.time_us) : "", ok ? plain(r.interval_us[0]) : "",
-                           ok ? plain(r.interval_us[1]) : "", ok ? std::to_string(r.dram_bytes) : "",
-                           ok ? std::to_string(r.sram_bytes) : "", csv_cell(sim::to_string(r.experiment, devices)),
-                           csv_cell(r.fit.why));
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", ok ? std::to_string(r.rank) : "",
+                           ok ? (r.tie ? "1" : "0") : "", t.bm, t.bn, t.bk, ok ? plain(r.time_us) : "",
+                           ok ? plain(r.interval_us[0]) : "", ok ? plain(r.interval_us[1]) : "",
+                           ok ? std::to_string(r.dram_bytes) : "", ok ? std::to_string(r.sram_bytes) : "",
+                           csv_cell(sim::to_string(r.experiment, devices)), csv_cell(r.fit.why));
     }
     return out;
 }
@@ -42,7 +43,8 @@ std::string csv(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& de
 std::vector<RankedReport> reports(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices) {
     std::vector<RankedReport> out;
     for (const sim::SweepRow& r : rows)
-        out.push_back({sim::predict(r.experiment, devices, {.count = sim::Count::closed_form, .without = {}}), r.rank, r.tie, r.fit.why});
+        out.push_back({sim::predict(r.experiment, devices, {.count = sim::Count::closed_form, .without = {}}), r.rank,
+                       r.tie, r.fit.why});
     return out;
 }
 
@@ -83,7 +85,8 @@ std::string rejected_text(const std::vector<sim::SweepRow>& rows, int width) {
     return heading("Rejected, with an example of each rule") + table.text(2, width);
 }
 
-std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& asked, int top, const sim::Catalogue& devices, int width) {
+std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& asked, int top,
+                 const sim::Catalogue& devices, int width) {
     const sim::Device& d = devices.at(asked.device);
     const auto fits = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.fit.ok(); });
     const auto ties = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.tie; });
@@ -101,15 +104,16 @@ std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& 
             if (!r.fit.ok() || r.rank > top) break;
             table.row({std::to_string(r.rank), tile_text(r.experiment.tile), sim::format_us(r.time_us),
                        fmt::format("{} to {}", sim::format_us(r.interval_us[0]), sim::format_us(r.interval_us[1])),
-                       sim::format_bytes(static_cast<double>(r.dram_bytes)), sim::format_kib(static_cast<double>(r.sram_bytes)),
-                       r.tie ? "tie" : ""});
+                       sim::format_bytes(static_cast<double>(r.dram_bytes)),
+                       sim::format_kib(static_cast<double>(r.sram_bytes)), r.tie ? "tie" : ""});
         }
         out += '\n' + table.text(0);
         if (fits > top) out += fmt::format("{} more; --top N shows them.\n", grouped(fits - top));
         if (ties > 0)
-            out += wrap(fmt::format("{} with the best: the expected ranges overlap, so rank alone does not choose among them.",
-                                    ties == 1 ? "One tile ties" : fmt::format("{} tiles tie", grouped(ties))),
-                        width);
+            out += wrap(
+                fmt::format("{} with the best: the expected ranges overlap, so rank alone does not choose among them.",
+                            ties == 1 ? "One tile ties" : fmt::format("{} tiles tie", grouped(ties))),
+                width);
     }
     return out + rejected_text(rows, width);
 }

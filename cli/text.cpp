@@ -104,8 +104,8 @@ std::string counted(long long number, std::string_view noun) {
 
 double parse_duration_us(std::string_view text) {
     const auto refuse = [&] {
-        return sim::BadInput(fmt::format("{} is no time; expected a number above 0 and its unit, such as 2107us, 35ms or 1.2s",
-                                         sim::quote(text)));
+        return sim::BadInput(fmt::format(
+            "{} is no time; expected a number above 0 and its unit, such as 2107us, 35ms or 1.2s", sim::quote(text)));
     };
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -16,7 +16,7 @@ std::string wrap(std::string_view text, int width, int first = 0, int rest = 0);
 
 /// A table whose columns are as wide as they need.
 class Table {
-  public:
+public:
     /// One letter a column: 'l' left, 'r' right, with two spaces between columns.
     explicit Table(std::string alignment) : alignment_(std::move(alignment)) {}
 
@@ -27,7 +27,7 @@ class Table {
     /// wrapped to it under itself.
     std::string text(int indent = 0, int width = 0) const;
 
-  private:
+private:
     std::string alignment_;
     std::vector<std::vector<std::string>> rows_;
 };

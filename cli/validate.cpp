@@ -1,5 +1,7 @@
 // memwall validate: predicted against measured, row by row and by group.
 
+#include "sim/validate.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +14,6 @@
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
 #include "sim/text.hpp"
-#include "sim/validate.hpp"
 
 namespace cli {
 namespace {
@@ -38,7 +39,8 @@ std::string skipped_text(const std::vector<sim::ValidatedRow>& rows, int width) 
     std::vector<std::pair<std::string, long long>> reasons;
     for (const sim::ValidatedRow& r : rows) {
         if (r.why_skipped.empty()) continue;
-        const auto at = std::find_if(reasons.begin(), reasons.end(), [&](const auto& known) { return known.first == r.why_skipped; });
+        const auto at = std::find_if(reasons.begin(), reasons.end(),
+                                     [&](const auto& known) { return known.first == r.why_skipped; });
         if (at == reasons.end()) {
             reasons.emplace_back(r.why_skipped, 1);
         } else {
@@ -51,7 +53,8 @@ std::string skipped_text(const std::vector<sim::ValidatedRow>& rows, int width) 
 }
 
 bool is_engine(std::string_view group) {
-    for (const sim::Engine e : {sim::Engine::simt, sim::Engine::mma, sim::Engine::wgmma, sim::Engine::tcgen05, sim::Engine::mxu, sim::Engine::cpu})
+    for (const sim::Engine e : {sim::Engine::simt, sim::Engine::mma, sim::Engine::wgmma, sim::Engine::tcgen05,
+                                sim::Engine::mxu, sim::Engine::cpu})
         if (to_string(e) == group) return true;
     return false;
 }
@@ -69,15 +72,17 @@ std::string summary_text(const std::map<std::string, sim::Summary>& groups, cons
             if (kind_of(name) != kind) continue;
             if (std::exchange(first, false) && kind > 1) table.row({titles[kind]});
             const std::string shown = name.size() > 30 ? name.substr(0, 27) + "..." : name;
-            table.row({(kind > 1 ? "  " : "") + shown, std::to_string(s.rows), percent(s.mape, false), percent(s.median_ape, false),
-                       percent(s.p95_ape, false), percent(s.bias), s.spearman ? fmt::format("{:.2f}", *s.spearman) : "-",
-                       optional_percent(s.dram_mape)});
+            table.row({(kind > 1 ? "  " : "") + shown, std::to_string(s.rows), percent(s.mape, false),
+                       percent(s.median_ape, false), percent(s.p95_ape, false), percent(s.bias),
+                       s.spearman ? fmt::format("{:.2f}", *s.spearman) : "-", optional_percent(s.dram_mape)});
         }
     }
     return heading("Absolute error of the predicted time") + table.text(2) +
-           wrap("all: rows with a tile; library: rows without one, for which the best tile of a menu is predicted. rank: correlation of "
-                "predicted and measured over the tiles of a shape.",
-                width, 2, 2);
+           wrap(
+               "all: rows with a tile; library: rows without one, for which the best tile of a menu is predicted. "
+               "rank: correlation of "
+               "predicted and measured over the tiles of a shape.",
+               width, 2, 2);
 }
 
 int validate(const Arguments& arguments, Session& session) {
@@ -90,13 +95,15 @@ int validate(const Arguments& arguments, Session& session) {
         session.out() << validate_document(v);
     } else {
         const std::string head = fmt::format("{}: {}\n", path, counted(static_cast<long long>(v.rows.size()), "row"));
-        session.out() << head + rows_text(v.rows) + skipped_text(v.rows, width) + summary_text(v.summary, session.devices(), width);
+        session.out() << head + rows_text(v.rows) + skipped_text(v.rows, width) +
+                             summary_text(v.summary, session.devices(), width);
     }
     std::string refused;
     for (const sim::ValidatedRow& r : v.rows)
         if (r.beats_bound) refused += (refused.empty() ? "" : ", ") + r.id;
     if (refused.empty()) return done;
-    throw sim::BadInput(fmt::format("{}: rows faster than what their device can do: {}; expected none", sim::quote(path), refused));
+    throw sim::BadInput(
+        fmt::format("{}: rows faster than what their device can do: {}; expected none", sim::quote(path), refused));
 }
 
 }  // namespace

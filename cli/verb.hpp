@@ -52,7 +52,7 @@ struct Terminal {
 
 /// One run of the program: its terminal and the devices it knows.
 class Session {
-  public:
+public:
     Session(Terminal terminal, const std::vector<std::string>& device_folders);
 
     std::ostream& out() { return terminal_.out; }
@@ -71,7 +71,7 @@ class Session {
     /// Draws a progress line on a terminal, over itself; 1 clears it. Does nothing elsewhere.
     void progress(std::string_view what, double fraction);
 
-  private:
+private:
     Terminal terminal_;
     sim::Catalogue devices_;
     int drawn_ = -1;  // per cent on the progress line; -1 = there is none
@@ -79,10 +79,10 @@ class Session {
 
 struct Verb {
     std::string_view name;
-    std::string_view operands;  ///< as in the usage line: "\"EXPERIMENT\""
-    std::string_view what;      ///< one line of --help
+    std::string_view operands;        ///< as in the usage line: "\"EXPERIMENT\""
+    std::string_view what;            ///< one line of --help
     std::size_t least = 0, most = 0;  ///< operands
-    bool joins = false;         ///< its one operand is a sentence: words typed without quotes are joined
+    bool joins = false;               ///< its one operand is a sentence: words typed without quotes are joined
     std::vector<Option> options;
     int (*run)(const Arguments&, Session&) = nullptr;
 };

@@ -16,14 +16,14 @@ enum class Menu { file, edit, view, step, help };
 struct Action {
     Menu menu;
     Str name;
-    ImGuiKeyChord key;   // 0: menu only
-    const char* shown;   // the key as written; null: menu only
+    ImGuiKeyChord key;  // 0: menu only
+    const char* shown;  // the key as written; null: menu only
     void (*act)(Lab&);
-    bool (*enabled)(const Lab&) = nullptr;   // null: always
-    bool (*checked)(const Lab&) = nullptr;   // null: no tick
-    bool repeats = false;                    // held down
-    bool while_typing = false;               // also while the keyboard goes to a text field
-    bool line_before = false;                // a line above it in the menu
+    bool (*enabled)(const Lab&) = nullptr;  // null: always
+    bool (*checked)(const Lab&) = nullptr;  // null: no tick
+    bool repeats = false;                   // held down
+    bool while_typing = false;              // also while the keyboard goes to a text field
+    bool line_before = false;               // a line above it in the menu
 };
 std::span<const Action> actions();
 

@@ -7,7 +7,8 @@ namespace gui {
 namespace {
 
 /// The same experiment with another fusion, where its words allow it.
-std::optional<sim::Experiment> with_fusion(const sim::Experiment& e, sim::Fusion fusion, const sim::Catalogue& devices) {
+std::optional<sim::Experiment> with_fusion(const sim::Experiment& e, sim::Fusion fusion,
+                                           const sim::Catalogue& devices) {
     const std::string line = sim::to_string(e, devices), name(sim::to_string(fusion));
     for (const bool keep_residual : {true, false}) try {
             std::vector<Word> words = {{"fusion", name}};
@@ -34,7 +35,8 @@ Analysis analyse(const Analysis::Question& q, const Job& job) {
         a.steps = sim::step_count(a.kernels);
         for (sim::Fusion fusion : {sim::Fusion::unfused, sim::Fusion::fused}) {
             if (fusion == e.fusion || job.stop.stop_requested()) continue;
-            if (const auto other = with_fusion(e, fusion, *q.devices)) a.variants.push_back({fusion, sim::predict(*other, *q.devices)});
+            if (const auto other = with_fusion(e, fusion, *q.devices))
+                a.variants.push_back({fusion, sim::predict(*other, *q.devices)});
         }
     }
     if (q.baseline && !job.stop.stop_requested()) a.baseline = sim::predict(*q.baseline, *q.devices);

@@ -28,7 +28,8 @@ struct Analysis {
     };
 
     sim::Report report;
-    std::vector<Variant> variants;  // the experiment's own fusion first, then unfused or fused where they differ from it
+    std::vector<Variant>
+        variants;  // the experiment's own fusion first, then unfused or fused where they differ from it
     std::optional<sim::Report> baseline;
     std::vector<sim::Kernel> kernels;  // empty when no tile fits ("tile best")
     sim::i64 steps = 0;

@@ -17,11 +17,12 @@
 namespace gui {
 namespace {
 
-constexpr ImGuiWindowFlags bar_flags = ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse |
-                                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoDocking |
-                                       ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize;
+constexpr ImGuiWindowFlags bar_flags =
+    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoSavedSettings |
+    ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize;
 
-constexpr std::array limits = {Str::limit_order, Str::limit_l2, Str::limit_clock, Str::limit_tlb, Str::limit_values, Str::limit_numbers};
+constexpr std::array limits = {Str::limit_order, Str::limit_l2,     Str::limit_clock,
+                               Str::limit_tlb,   Str::limit_values, Str::limit_numbers};
 
 struct Example {
     Str name;
@@ -40,7 +41,8 @@ void menu_items(Lab& lab, Menu menu) {
     for (const Action& a : actions()) {
         if (a.menu != menu) continue;
         if (a.line_before) ImGui::Separator();
-        if (ImGui::MenuItem(label(a.name), a.shown, a.checked && a.checked(lab), !a.enabled || a.enabled(lab))) a.act(lab);
+        if (ImGui::MenuItem(label(a.name), a.shown, a.checked && a.checked(lab), !a.enabled || a.enabled(lab)))
+            a.act(lab);
     }
 }
 
@@ -61,7 +63,8 @@ void edit_line(Lab& lab) {
         const std::size_t n = std::min(now.size(), text.size() - 1);
         *std::copy_n(now.begin(), n, text.begin()) = '\0';
     }
-    const float buttons = button_width(Str::undo) + button_width(Str::redo) + button_width(Str::copy) + 3 * ImGui::GetStyle().ItemSpacing.x;
+    const float buttons = button_width(Str::undo) + button_width(Str::redo) + button_width(Str::copy) +
+                          3 * ImGui::GetStyle().ItemSpacing.x;
     ImGui::SetNextItemWidth(std::max(em(10), ImGui::GetContentRegionAvail().x - buttons));
     const bool entered = ImGui::InputText("##line", text.data(), text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     lab.line_is_edited = ImGui::IsItemActive();
@@ -72,11 +75,13 @@ void edit_line(Lab& lab) {
     if (button_after(Str::copy)) ImGui::SetClipboardText(lab.document.text().c_str());
 }
 
-// ---- the headline ----------------------------------------------------------------------------------------------------
+// ---- the headline
+// ----------------------------------------------------------------------------------------------------
 
 /// "Bound ▽ 5.58 ms  what it hangs on", as one cell of the headline.
 /// `rest` is the longest of the given that fits, or nothing.
-void headline_cell(Mark mark, Str name, const std::string& value, const std::vector<std::string>& rest, std::string_view why) {
+void headline_cell(Mark mark, Str name, const std::string& value, const std::vector<std::string>& rest,
+                   std::string_view why) {
     ImGui::BeginGroup();
     mark_chip(mark, tr(name));
     ImGui::SameLine(0, em(0.6f));
@@ -85,7 +90,8 @@ void headline_cell(Mark mark, Str name, const std::string& value, const std::vec
     ImGui::PopFont();
     ImGui::SameLine(0, em(0.6f));
     const float room = ImGui::GetContentRegionAvail().x;
-    const auto fits = std::find_if(rest.begin(), rest.end(), [&](const std::string& s) { return ImGui::CalcTextSize(s.c_str()).x <= room; });
+    const auto fits = std::find_if(rest.begin(), rest.end(),
+                                   [&](const std::string& s) { return ImGui::CalcTextSize(s.c_str()).x <= room; });
     if (fits != rest.end())
         ImGui::TextDisabled("%s", fits->c_str());
     else if (!rest.empty() && room > em(6))
@@ -97,13 +103,19 @@ void headline_cell(Mark mark, Str name, const std::string& value, const std::vec
     copyable(value, value.empty() ? "##empty" : tr(name));
 }
 
-const char* name_of(sim::Limiter l) { return tr(static_cast<Str>(static_cast<int>(Str::limiter_math) + static_cast<int>(l))); }
-
-const char* ceiling_name(sim::Bound::Ceiling c) {
-    return name_of(c == sim::Bound::Ceiling::math ? sim::Limiter::math : c == sim::Bound::Ceiling::l2 ? sim::Limiter::l2 : sim::Limiter::dram);
+const char* name_of(sim::Limiter l) {
+    return tr(static_cast<Str>(static_cast<int>(Str::limiter_math) + static_cast<int>(l)));
 }
 
-std::string percent_of(double part, double whole) { return fmt::format("{:+.1f} %", whole == 0 ? 0 : 100 * (part - whole) / whole); }
+const char* ceiling_name(sim::Bound::Ceiling c) {
+    return name_of(c == sim::Bound::Ceiling::math ? sim::Limiter::math
+                   : c == sim::Bound::Ceiling::l2 ? sim::Limiter::l2
+                                                  : sim::Limiter::dram);
+}
+
+std::string percent_of(double part, double whole) {
+    return fmt::format("{:+.1f} %", whole == 0 ? 0 : 100 * (part - whole) / whole);
+}
 
 void headline(Lab& lab) {
     ImGui::AlignTextToFramePadding();
@@ -124,8 +136,8 @@ void headline(Lab& lab) {
     ImGui::TableSetupColumn("predicted", 0, roomy ? 1.6f : 1.15f);
     ImGui::TableSetupColumn("measured", 0, roomy ? 1.2f : 1.15f);
     ImGui::TableNextColumn();
-    headline_cell(Mark::bound, Str::bound, sim::format_us(r.bound.time_us), {say(Str::ceiling, ceiling_name(r.bound.ceiling))},
-                  tr(Str::bound_tip));
+    headline_cell(Mark::bound, Str::bound, sim::format_us(r.bound.time_us),
+                  {say(Str::ceiling, ceiling_name(r.bound.ceiling))}, tr(Str::bound_tip));
     ImGui::TableNextColumn();
     if (r.predicted) {
         const sim::Prediction& p = *r.predicted;
@@ -184,7 +196,8 @@ void draw_menu_bar(Lab& lab) {
     });
     menu(Str::menu_step, [&] { menu_items(lab, Menu::step); });
     menu(Str::menu_view, [&] {
-        for (std::size_t i = 0; i < views().size(); ++i) ImGui::MenuItem(label(views()[i].title), nullptr, &lab.open[i]);
+        for (std::size_t i = 0; i < views().size(); ++i)
+            ImGui::MenuItem(label(views()[i].title), nullptr, &lab.open[i]);
         menu_items(lab, Menu::view);
     });
     menu(Str::menu_help, [&] { menu_items(lab, Menu::help); });
@@ -227,7 +240,9 @@ void draw_popups(Lab& lab) {
         if (std::exchange(show, false)) ImGui::OpenPopup(label(title));
         ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, {0.5f, 0.5f});
         bool open = true;
-        if (!ImGui::BeginPopupModal(label(title), &open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings)) return;
+        if (!ImGui::BeginPopupModal(label(title), &open,
+                                    ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings))
+            return;
         body();
         ImGui::Spacing();
         if (ImGui::Button(label(Str::close)) || ImGui::Shortcut(ImGuiKey_Escape)) ImGui::CloseCurrentPopup();

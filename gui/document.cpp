@@ -36,7 +36,8 @@ bool is_unnamed(std::string_view word) {
 
 std::string join(const Words& words) {
     std::string line;
-    for (const auto& [word, value] : words) line += (line.empty() ? "" : " ") + (is_unnamed(word) ? "" : word + " ") + value;
+    for (const auto& [word, value] : words)
+        line += (line.empty() ? "" : " ") + (is_unnamed(word) ? "" : word + " ") + value;
     return line;
 }
 
@@ -89,8 +90,8 @@ std::string Document::change(std::span<const Word> changes, unsigned gesture) {
 
     // What is tried, in turn: every word kept; the chosen tile kept; only the layer kept.
     Words bare;
-    const bool to_another_kind = !says("device").empty() && devices_->find(says("device")) &&
-                                 devices_->at(says("device")).kind != device().kind;
+    const bool to_another_kind =
+        !says("device").empty() && devices_->find(says("device")) && devices_->at(says("device")).kind != device().kind;
     for (const auto& w : split(wanted))
         if (is_unnamed(w.first) || w.first == "batch" || !says(w.first).empty()) bare.push_back(w);
     Words with_tile = bare;

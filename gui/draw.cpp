@@ -63,7 +63,8 @@ void draw_mark(ImDrawList& list, ImVec2 c, float r, Mark mark) {
             list.AddCircle(c, r * 0.85f, colour, 0, line);
             break;
         case Mark::measured:
-            list.AddQuadFilled({c.x - r * 1.1f, c.y}, {c.x, c.y - r * 1.1f}, {c.x + r * 1.1f, c.y}, {c.x, c.y + r * 1.1f}, colour);
+            list.AddQuadFilled({c.x - r * 1.1f, c.y}, {c.x, c.y - r * 1.1f}, {c.x + r * 1.1f, c.y},
+                               {c.x, c.y + r * 1.1f}, colour);
             break;
     }
 }
@@ -109,14 +110,9 @@ void draw_text(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, std::str
     const std::string shown = shortened(text, high.x - low.x);
     if (shown.empty()) return;
     const ImVec2 size = ImGui::CalcTextSize(shown.c_str());
-    list.AddText({std::floor(low.x + (high.x - low.x - size.x) * align.x), std::floor(low.y + (high.y - low.y - size.y) * align.y)},
+    list.AddText({std::floor(low.x + (high.x - low.x - size.x) * align.x),
+                  std::floor(low.y + (high.y - low.y - size.y) * align.y)},
                  colour, shown.c_str());
-}
-
-void field(const char* name, const std::string& value) {
-    ImGui::TextDisabled("%s", name);
-    ImGui::SameLine();
-    ImGui::TextUnformatted(value.c_str());
 }
 
 void coloured(ImU32 colour, std::string_view text) {
@@ -171,7 +167,8 @@ void same_line_if_room(float width) {
 }
 
 float chip_width(std::string_view name) {
-    return ImGui::GetTextLineHeight() * 0.8f + em(0.35f) + ImGui::CalcTextSize(name.data(), name.data() + name.size()).x;
+    return ImGui::GetTextLineHeight() * 0.8f + em(0.35f) +
+           ImGui::CalcTextSize(name.data(), name.data() + name.size()).x;
 }
 
 void chip(const std::function<void(ImDrawList&, ImVec2, float)>& draw, const char* name) {

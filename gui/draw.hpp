@@ -31,12 +31,11 @@ void draw_hatch(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, float s
 void draw_operand(ImDrawList& list, ImVec2 low, ImVec2 high, sim::Operand operand, float strength = 1);
 
 /// Text inside a box, shortened with "…" where it is too long; `align` 0 = left or top, 0.5 = middle, 1 = right.
-void draw_text(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, std::string_view text, ImVec2 align = {0, 0.5f});
+void draw_text(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, std::string_view text,
+               ImVec2 align = {0, 0.5f});
 /// The longest beginning of `text` that fits, with "…" if any is cut.
 std::string shortened(std::string_view text, float width);
 
-/// A line of words with a dim label before them.
-void field(const char* name, const std::string& value);
 /// Words in the dim colour, wrapped.
 void hint(std::string_view text);
 /// Words in a colour, wrapped.

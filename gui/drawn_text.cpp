@@ -14,7 +14,7 @@ namespace {
 
 /// Which glyph each texel of the font atlas belongs to.
 class AtlasIndex {
-  public:
+public:
     explicit AtlasIndex(const ImFontAtlas& atlas)
         : texture_(*atlas.TexData), owner_(static_cast<std::size_t>(texture_.Width) * texture_.Height, 0) {
         for (int i = 0; i < atlas.Builder->BakedPool.Size; ++i) {
@@ -47,8 +47,10 @@ class AtlasIndex {
 
     const ImTextureData* texture() const { return &texture_; }
 
-  private:
-    static int texel(float coordinate, int size) { return static_cast<int>(std::lround(coordinate * static_cast<float>(size))); }
+private:
+    static int texel(float coordinate, int size) {
+        return static_cast<int>(std::lround(coordinate * static_cast<float>(size)));
+    }
 
     const ImTextureData& texture_;
     std::vector<std::uint32_t> owner_;  // (height, width): 1 + index of entries_, 0 = none
@@ -81,7 +83,9 @@ std::optional<Quad> read_quad(const AtlasIndex& atlas, const ImDrawVert* v0, con
     q.along = (vertical ? -v0->pos.y : v0->pos.x) - before * q.scale;
     q.across = (vertical ? v0->pos.x : v0->pos.y) - above * q.scale;
     const float slack = 0.75f;  // antialiasing of the last column is no loss
-    const auto outside = [&](float low, float high, float from, float to) { return low < from - slack || high > to + slack; };
+    const auto outside = [&](float low, float high, float from, float to) {
+        return low < from - slack || high > to + slack;
+    };
     const auto shortened = [&](float drawn, float whole) { return drawn < whole * (1 - 1e-3f) - slack * 1e-3f; };
     const ImVec2 low{std::min(v0->pos.x, v2->pos.x), std::min(v0->pos.y, v2->pos.y)};
     const ImVec2 high{std::max(v0->pos.x, v2->pos.x), std::max(v0->pos.y, v2->pos.y)};
@@ -113,7 +117,7 @@ void append_utf8(std::string& out, unsigned c) {
 
 /// Joins quads into runs while each continues the line where the pen of the one before stopped.
 class Runs {
-  public:
+public:
     void add(const Quad& q) {
         const ImFontGlyph& g = *q.entry->glyph;
         const float gap = q.along - pen_;
@@ -150,7 +154,7 @@ class Runs {
 
     std::vector<DrawnText> found;
 
-  private:
+private:
     bool open_ = false;
     DrawnText run_;
     Quad last_{};

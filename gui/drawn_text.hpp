@@ -10,8 +10,8 @@ namespace gui {
 
 /// One run of text on one line.
 struct DrawnText {
-    std::string text;  // UTF-8; a glyph that the fonts lack reads U+FFFD
-    ImVec4 box;        // x0, y0, x1, y1 in pixels: the line, whether or not it was cut
+    std::string text;                   // UTF-8; a glyph that the fonts lack reads U+FFFD
+    ImVec4 box;                         // x0, y0, x1, y1 in pixels: the line, whether or not it was cut
     bool cut_x = false, cut_y = false;  // part of its ink lies outside what was drawn
     bool vertical = false;              // reads upwards
     ImU32 colour = 0;

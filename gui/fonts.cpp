@@ -49,11 +49,13 @@ std::map<std::string, fs::path> installed_fonts() {
 
 /// What fontconfig would use for Chinese text, or an empty path.
 Candidate ask_fontconfig(std::string& path) {
-    std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen("fc-match -f '%{index} %{file}' ':lang=zh-cn' 2>/dev/null", "r"), pclose);
+    std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen("fc-match -f '%{index} %{file}' ':lang=zh-cn' 2>/dev/null", "r"),
+                                               pclose);
     char line[1024] = "";
     unsigned face = 0;
     int at = 0;
-    if (pipe && std::fgets(line, sizeof line, pipe.get()) && std::sscanf(line, "%u %n", &face, &at) == 1 && at > 0) path = line + at;
+    if (pipe && std::fgets(line, sizeof line, pipe.get()) && std::sscanf(line, "%u %n", &face, &at) == 1 && at > 0)
+        path = line + at;
     return {nullptr, face & 0xffff, 1};  // the upper half is a named instance of a variable font
 }
 

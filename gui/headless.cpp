@@ -18,7 +18,8 @@ std::uint64_t triangles(const ImDrawData& data) {
             hash = (hash ^ word) * 1099511628211ull;
         }
     };
-    for (const ImDrawList* list : data.CmdLists) add(list->VtxBuffer.Data, static_cast<std::size_t>(list->VtxBuffer.size_in_bytes()));
+    for (const ImDrawList* list : data.CmdLists)
+        add(list->VtxBuffer.Data, static_cast<std::size_t>(list->VtxBuffer.size_in_bytes()));
     return hash;
 }
 
@@ -96,7 +97,8 @@ void Headless::key(ImGuiKeyChord chord) {
     const auto send = [&](bool down) {
         for (ImGuiKey mod : {ImGuiMod_Ctrl, ImGuiMod_Shift, ImGuiMod_Alt})
             if (chord & mod) io.AddKeyEvent(mod, down);
-        if (const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_); key != ImGuiKey_None) io.AddKeyEvent(key, down);
+        if (const auto key = static_cast<ImGuiKey>(chord & ~ImGuiMod_Mask_); key != ImGuiKey_None)
+            io.AddKeyEvent(key, down);
         frames(2);
     };
     send(true);

@@ -40,7 +40,7 @@ void put_u32(Bytes& out, std::uint32_t v) {
 
 /// A deflate stream (RFC 1951) of one block with the fixed Huffman code.
 class Deflate {
-  public:
+public:
     explicit Deflate(Bytes& out) : out_(out) {
         bits(1, 1);  // last block
         bits(1, 2);  // fixed code
@@ -52,9 +52,9 @@ class Deflate {
     void match(int length, int distance) {
         static constexpr std::array<int, 29> lengths = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                                         31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};
-        static constexpr std::array<int, 30> distances = {1,   2,   3,   4,   5,   7,    9,    13,   17,   25,
-                                                          33,  49,  65,  97,  129, 193,  257,  385,  513,  769,
-                                                          1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
+        static constexpr std::array<int, 30> distances = {
+            1,   2,   3,   4,   5,   7,    9,    13,   17,   25,   33,   49,   65,    97,    129,
+            193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385, 24577};
         const auto slot = [](std::span<const int> bases, int value) {
             return static_cast<int>(std::upper_bound(bases.begin(), bases.end(), value) - bases.begin()) - 1;
         };
@@ -70,7 +70,7 @@ class Deflate {
         if (filled_ > 0) out_ += static_cast<char>(buffer_);
     }
 
-  private:
+private:
     void bits(unsigned value, int count) {  // lowest bit first
         buffer_ |= value << filled_;
         for (filled_ += count; filled_ >= 8; filled_ -= 8, buffer_ >>= 8) out_ += static_cast<char>(buffer_ & 255);

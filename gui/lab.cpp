@@ -154,7 +154,8 @@ void Lab::draw() {
         build_layout(dockspace, ImGui::GetMainViewport()->WorkSize, document.scene().view);
         raise_in_ = 3;
     }
-    ImGui::DockSpaceOverViewport(dockspace, nullptr, ImGuiDockNodeFlags_NoUndocking | static_cast<int>(ImGuiDockNodeFlags_NoCloseButton));
+    ImGui::DockSpaceOverViewport(dockspace, nullptr,
+                                 ImGuiDockNodeFlags_NoUndocking | static_cast<int>(ImGuiDockNodeFlags_NoCloseButton));
     for (std::size_t i = 0; i < views().size(); ++i) {
         if (!open[i]) continue;
         const ViewRow& view = views()[i];

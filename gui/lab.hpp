@@ -20,18 +20,18 @@ namespace gui {
 /// Playing through the steps.
 struct Play {
     bool on = false;
-    double rate = 1;    // times the middle speed
-    double carry = 0;   // part of a step not yet taken
+    double rate = 1;   // times the middle speed
+    double carry = 0;  // part of a step not yet taken
 };
 
 class Lab {
-  public:
+public:
     struct Setup {
         Devices devices;
         sim::Scene scene;
         Appearance appearance;
-        std::string note;               // one sentence to show at the start; empty for none
-        std::function<void()> wake;     // called from workers when there is something new to draw
+        std::string note;            // one sentence to show at the start; empty for none
+        std::function<void()> wake;  // called from workers when there is something new to draw
     };
     explicit Lab(Setup setup);
 
@@ -97,7 +97,7 @@ class Lab {
     };
     Message message;
 
-  private:
+private:
     void ask();
     void take_answers();
     void advance();

@@ -25,7 +25,7 @@ struct Job {
 /// dropped. An exception's text becomes `error` of the answer.
 template <class Question, class Answer>
 class Latest {
-  public:
+public:
     struct Result {
         Question question;
         Answer answer{};
@@ -78,7 +78,9 @@ class Latest {
         changed_.wait(lock, [&] { return !waiting_ && !working_; });
     }
 
-  private:
+private:
+    static constexpr double least_progress = 0.005;  // less than that is not worth a frame
+
     void loop(std::stop_token end) {
         std::unique_lock lock(mutex_);
         while (changed_.wait(lock, end, [&] { return waiting_.has_value(); })) {
@@ -87,6 +89,7 @@ class Latest {
             working_ = true;
             progress_ = 0;
             const Job job{current_.get_token(), [this](double share) {
+                              if (share < progress_ + least_progress && share < 1) return;
                               progress_ = share;
                               wake_();
                           }};

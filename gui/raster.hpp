@@ -12,7 +12,8 @@ namespace gui {
 void accept_textures(ImDrawData& data);
 
 /// The frame as a picture of DisplaySize x FramebufferScale pixels over an opaque background colour.
-/// Vertices are snapped to 1/256 pixel and edges are exact integers (top-left rule), so shared edges never gap or overlap.
+/// Vertices are snapped to 1/256 pixel and edges are exact integers (top-left rule), so shared edges never gap or
+/// overlap.
 Image rasterise(const ImDrawData& data, ImU32 background);
 
 }  // namespace gui

@@ -51,12 +51,14 @@ int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::strin
         if (folder.empty()) return;
         const Settings now{lab.appearance, lab.document.text()};
         std::string failed = now == saved ? "" : write_whole(folder / "settings", to_text(now));
-        if (failed.empty() && unsaved_layout) failed = write_whole(folder / "layout.ini", ImGui::SaveIniSettingsToMemory());
+        if (failed.empty() && unsaved_layout)
+            failed = write_whole(folder / "layout.ini", ImGui::SaveIniSettingsToMemory());
         if (!failed.empty()) lab.message = {failed, true};
         saved = now;
         unsaved_layout = false;
     };
     for (int frame = 0; (options.frames == 0 || frame < options.frames) && window.begin_frame(); ++frame) {
+        for (const std::string& path : window.dropped()) lab.load(path);
         const Appearance before = lab.appearance;
         lab.draw();
         window.end_frame();
@@ -82,13 +84,15 @@ int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::strin
 Shot screenshot(std::string_view scene, const ShotOptions& options, const sim::Catalogue& devices) {
     constexpr int least = 64, most = 16384;
     if (options.width < least || options.width > most || options.height < least || options.height > most)
-        throw sim::BadInput(fmt::format("size {}x{}: expected WxH of {} to {} pixels each", options.width, options.height, least, most));
+        throw sim::BadInput(fmt::format("size {}x{}: expected WxH of {} to {} pixels each", options.width,
+                                        options.height, least, most));
     std::string note;
     sim::Scene read = read_scene(scene, {}, devices, note);
     if (!options.view.empty()) read.view = options.view;
     std::unique_ptr<Lab> lab;
     Headless screen(options.width, options.height, options.appearance, [&] { lab->draw(); });
-    lab = std::make_unique<Lab>(Lab::Setup{std::make_shared<const sim::Catalogue>(devices), std::move(read), options.appearance, {}, [] {}});
+    lab = std::make_unique<Lab>(
+        Lab::Setup{std::make_shared<const sim::Catalogue>(devices), std::move(read), options.appearance, {}, [] {}});
     for (const std::string& path : options.rows) lab->load(path);
     screen.frames(2);
     lab->finish_work();

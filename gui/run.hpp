@@ -19,10 +19,10 @@ bool can_open(std::string& why);
 struct LabOptions {
     std::string scene;  // text form; empty: the one last worked on, else the first scene
     int width = 1600, height = 1000;
-    int frames = 0;     // end after this many frames drawn; 0 = when the window is closed
+    int frames = 0;  // end after this many frames drawn; 0 = when the window is closed
 };
-/// Opens the window and returns when it is closed: 0, or 1 with `why` when there was none. Throws sim::BadInput when the
-/// scene can't be read.
+/// Opens the window and returns when it is closed: 0, or 1 with `why` when there was none. Throws sim::BadInput when
+/// the scene can't be read.
 int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::string& why);
 
 struct ShotOptions {

@@ -69,7 +69,8 @@ std::string Runner::problem() const {
 }
 
 std::string Runner::why_not(const sim::Experiment& experiment, const sim::Device& device) {
-    if (device.kind != sim::DeviceKind::cpu) return "only a cpu can be run on this machine; this is a " + std::string(sim::to_string(device.kind));
+    if (device.kind != sim::DeviceKind::cpu)
+        return "only a cpu can be run on this machine; this is a " + std::string(sim::to_string(device.kind));
     return kernels::cpu::fits(op_of(experiment), config_of(experiment)).why;
 }
 

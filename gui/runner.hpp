@@ -13,7 +13,7 @@
 namespace gui {
 
 class Runner {
-  public:
+public:
     explicit Runner(std::function<void()> wake) : work_(run, std::move(wake)) {}
 
     /// Checks and times the experiment's kernel here; one run at a time.
@@ -26,7 +26,9 @@ class Runner {
     /// What was measured since the last call, as rows like any others.
     std::vector<MeasuredRow> take();
     /// The last finished run, null before the first.
-    const kernels::cpu::RunResult* result() const { return shown_ && shown_->error.empty() ? &shown_->answer : nullptr; }
+    const kernels::cpu::RunResult* result() const {
+        return shown_ && shown_->error.empty() ? &shown_->answer : nullptr;
+    }
     const sim::Experiment* experiment() const { return shown_ ? &shown_->question.experiment : nullptr; }
     /// Why the last run gave nothing; empty when it did.
     std::string problem() const;
@@ -34,7 +36,7 @@ class Runner {
     /// Why the experiment cannot run on this machine; empty when it can.
     static std::string why_not(const sim::Experiment& experiment, const sim::Device& device);
 
-  private:
+private:
     struct Question {
         sim::Experiment experiment;
         int number;  // each start is a run of its own

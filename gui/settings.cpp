@@ -12,8 +12,8 @@ namespace gui {
 
 std::string to_text(const Settings& s) {
     const Appearance& a = s.appearance;
-    std::string text = fmt::format("theme {}\nlanguage {}\nscale {}\nreduced_motion {}\n", to_string(a.theme), to_string(a.language),
-                                   a.scale, a.reduced_motion ? "yes" : "no");
+    std::string text = fmt::format("theme {}\nlanguage {}\nscale {}\nreduced_motion {}\n", to_string(a.theme),
+                                   to_string(a.language), a.scale, a.reduced_motion ? "yes" : "no");
     if (!s.scene.empty()) text += "scene " + s.scene + "\n";
     return text;
 }
@@ -25,7 +25,8 @@ Settings parse_settings(std::string_view text) {
     for (std::string line; std::getline(lines, line);) {
         ++number;
         const std::size_t space = line.find(' ');
-        const std::string word = line.substr(0, space), value = space == std::string::npos ? "" : line.substr(space + 1);
+        const std::string word = line.substr(0, space),
+                          value = space == std::string::npos ? "" : line.substr(space + 1);
         const auto bad = [&](const char* expected) {
             return sim::BadInput(fmt::format("line {}: \"{}\", expected {}", number, line.substr(0, 60), expected));
         };
@@ -38,13 +39,15 @@ Settings parse_settings(std::string_view text) {
             throw bad(expected);
         };
         if (word == "theme") {
-            one_of(s.appearance.theme, std::initializer_list<Theme>{Theme::dark, Theme::light, Theme::contrast}, "dark, light or contrast");
+            one_of(s.appearance.theme, std::initializer_list<Theme>{Theme::dark, Theme::light, Theme::contrast},
+                   "dark, light or contrast");
         } else if (word == "language") {
             one_of(s.appearance.language, std::initializer_list<Language>{Language::en, Language::zh}, "en or zh");
         } else if (word == "scale") {
             float scale = 0;
             const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), scale);
-            if (error != std::errc{} || end != value.data() + value.size() || !(scale >= min_scale && scale <= max_scale))
+            if (error != std::errc{} || end != value.data() + value.size() ||
+                !(scale >= min_scale && scale <= max_scale))
                 throw bad("a text size from 0.75 to 3");
             s.appearance.scale = scale;
         } else if (word == "reduced_motion") {

@@ -19,7 +19,8 @@ std::string to_text(const Settings& settings);
 /// Reads what to_text wrote; throws sim::BadInput naming the line.
 Settings parse_settings(std::string_view text);
 
-/// The settings of a file. A file that can't be used is set aside and `note` says so; a missing one is the usual settings.
+/// The settings of a file. A file that can't be used is set aside and `note` says so; a missing one is the usual
+/// settings.
 Settings load_settings(const std::filesystem::path& file, std::string& note);
 
 }  // namespace gui

@@ -18,7 +18,8 @@ std::string write_whole(const std::filesystem::path& path, std::string_view text
 /// The file's content, nothing when it can't be read.
 std::optional<std::string> read_whole(const std::filesystem::path& path);
 
-/// Renames an unusable file to NAME.bad, so that the next start is clean and nothing is lost. Returns a sentence for the person.
+/// Renames an unusable file to NAME.bad, so that the next start is clean and nothing is lost. Returns a sentence for
+/// the person.
 std::string set_aside(const std::filesystem::path& path, std::string_view why);
 
 }  // namespace gui

@@ -11,26 +11,65 @@ namespace {
 
 constexpr ImU32 rgb(unsigned hex) { return IM_COL32(hex >> 16 & 255, hex >> 8 & 255, hex & 255, 255); }
 
-constexpr Palette dark = {
-    .background = rgb(0x12151a), .panel = rgb(0x191d24), .raised = rgb(0x252b35), .hover = rgb(0x323a47), .border = rgb(0x3a4352),
-    .text = rgb(0xe8ebf0), .dim = rgb(0xa9b3c1),
-    .accent = rgb(0x7cc0ff), .on_accent = rgb(0x08131f), .warn = rgb(0xffc66b), .error = rgb(0xff9188),
-    .blue = rgb(0x56b4e9), .orange = rgb(0xe69f00), .green = rgb(0x2fbf94), .yellow = rgb(0xf0e442),
-    .deep_blue = rgb(0x4f93e0), .vermilion = rgb(0xf0763a), .purple = rgb(0xd68fb8), .grey = rgb(0x98a3b3)};
+constexpr Palette dark = {.background = rgb(0x12151a),
+                          .panel = rgb(0x191d24),
+                          .raised = rgb(0x252b35),
+                          .hover = rgb(0x323a47),
+                          .border = rgb(0x3a4352),
+                          .text = rgb(0xe8ebf0),
+                          .dim = rgb(0xa9b3c1),
+                          .accent = rgb(0x7cc0ff),
+                          .on_accent = rgb(0x08131f),
+                          .warn = rgb(0xffc66b),
+                          .error = rgb(0xff9188),
+                          .blue = rgb(0x56b4e9),
+                          .orange = rgb(0xe69f00),
+                          .green = rgb(0x2fbf94),
+                          .yellow = rgb(0xf0e442),
+                          .deep_blue = rgb(0x4f93e0),
+                          .vermilion = rgb(0xf0763a),
+                          .purple = rgb(0xd68fb8),
+                          .grey = rgb(0x98a3b3)};
 
-constexpr Palette light = {
-    .background = rgb(0xe6e9ee), .panel = rgb(0xfcfcfd), .raised = rgb(0xeef1f5), .hover = rgb(0xdde3eb), .border = rgb(0xc3cad4),
-    .text = rgb(0x171b21), .dim = rgb(0x4d5765),
-    .accent = rgb(0x0b5cad), .on_accent = rgb(0xffffff), .warn = rgb(0x8a5200), .error = rgb(0xb3261e),
-    .blue = rgb(0x2585bd), .orange = rgb(0xb87500), .green = rgb(0x007f5c), .yellow = rgb(0x8f8500),
-    .deep_blue = rgb(0x005a94), .vermilion = rgb(0xc24f00), .purple = rgb(0xa84a7e), .grey = rgb(0x6a7483)};
+constexpr Palette light = {.background = rgb(0xe6e9ee),
+                           .panel = rgb(0xfcfcfd),
+                           .raised = rgb(0xeef1f5),
+                           .hover = rgb(0xdde3eb),
+                           .border = rgb(0xc3cad4),
+                           .text = rgb(0x171b21),
+                           .dim = rgb(0x4d5765),
+                           .accent = rgb(0x0b5cad),
+                           .on_accent = rgb(0xffffff),
+                           .warn = rgb(0x8a5200),
+                           .error = rgb(0xb3261e),
+                           .blue = rgb(0x2585bd),
+                           .orange = rgb(0xb87500),
+                           .green = rgb(0x007f5c),
+                           .yellow = rgb(0x8f8500),
+                           .deep_blue = rgb(0x005a94),
+                           .vermilion = rgb(0xc24f00),
+                           .purple = rgb(0xa84a7e),
+                           .grey = rgb(0x6a7483)};
 
-constexpr Palette high_contrast = {
-    .background = rgb(0x000000), .panel = rgb(0x000000), .raised = rgb(0x1c1c1c), .hover = rgb(0x383838), .border = rgb(0xd0d0d0),
-    .text = rgb(0xffffff), .dim = rgb(0xe2e2e2),
-    .accent = rgb(0xffe14d), .on_accent = rgb(0x000000), .warn = rgb(0xffd27a), .error = rgb(0xffa8a0),
-    .blue = rgb(0x7cccff), .orange = rgb(0xffb72b), .green = rgb(0x3fe0ae), .yellow = rgb(0xfff36b),
-    .deep_blue = rgb(0x7fb4ff), .vermilion = rgb(0xff9257), .purple = rgb(0xf0acd2), .grey = rgb(0xc8c8c8)};
+constexpr Palette high_contrast = {.background = rgb(0x000000),
+                                   .panel = rgb(0x000000),
+                                   .raised = rgb(0x1c1c1c),
+                                   .hover = rgb(0x383838),
+                                   .border = rgb(0xd0d0d0),
+                                   .text = rgb(0xffffff),
+                                   .dim = rgb(0xe2e2e2),
+                                   .accent = rgb(0xffe14d),
+                                   .on_accent = rgb(0x000000),
+                                   .warn = rgb(0xffd27a),
+                                   .error = rgb(0xffa8a0),
+                                   .blue = rgb(0x7cccff),
+                                   .orange = rgb(0xffb72b),
+                                   .green = rgb(0x3fe0ae),
+                                   .yellow = rgb(0xfff36b),
+                                   .deep_blue = rgb(0x7fb4ff),
+                                   .vermilion = rgb(0xff9257),
+                                   .purple = rgb(0xf0acd2),
+                                   .grey = rgb(0xc8c8c8)};
 
 Theme current = Theme::dark;
 
@@ -66,17 +105,19 @@ void colour_imgui(ImGuiStyle& style, const Palette& p) {
     set({ImGuiCol_WindowBg, ImGuiCol_TabSelected, ImGuiCol_TabDimmedSelected}, vec(p.panel));
     set({ImGuiCol_PopupBg}, vec(p.raised));
     set({ImGuiCol_ChildBg, ImGuiCol_BorderShadow, ImGuiCol_TableRowBg}, vec(p.panel, 0));
-    set({ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderStrong, ImGuiCol_TableBorderLight}, vec(p.border, 0.7f));
+    set({ImGuiCol_Border, ImGuiCol_Separator, ImGuiCol_TableBorderStrong, ImGuiCol_TableBorderLight},
+        vec(p.border, 0.7f));
     set({ImGuiCol_FrameBg, ImGuiCol_Button, ImGuiCol_TableHeaderBg}, vec(p.raised));
     set({ImGuiCol_FrameBgHovered, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_TabHovered}, vec(p.hover));
     set({ImGuiCol_FrameBgActive, ImGuiCol_ButtonActive, ImGuiCol_HeaderActive}, vec(mix(p.hover, p.accent, 0.25f)));
     set({ImGuiCol_Header}, vec(mix(p.panel, p.accent, 0.18f)));
-    set({ImGuiCol_MenuBarBg, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed, ImGuiCol_DockingEmptyBg,
-         ImGuiCol_Tab, ImGuiCol_TabDimmed, ImGuiCol_ScrollbarBg},
+    set({ImGuiCol_MenuBarBg, ImGuiCol_TitleBg, ImGuiCol_TitleBgActive, ImGuiCol_TitleBgCollapsed,
+         ImGuiCol_DockingEmptyBg, ImGuiCol_Tab, ImGuiCol_TabDimmed, ImGuiCol_ScrollbarBg},
         vec(p.background));
-    set({ImGuiCol_TabSelectedOverline, ImGuiCol_CheckMark, ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive, ImGuiCol_NavCursor,
-         ImGuiCol_TextLink, ImGuiCol_DragDropTarget, ImGuiCol_SeparatorHovered, ImGuiCol_SeparatorActive,
-         ImGuiCol_ResizeGripHovered, ImGuiCol_ResizeGripActive, ImGuiCol_PlotHistogram, ImGuiCol_InputTextCursor},
+    set({ImGuiCol_TabSelectedOverline, ImGuiCol_CheckMark, ImGuiCol_SliderGrab, ImGuiCol_SliderGrabActive,
+         ImGuiCol_NavCursor, ImGuiCol_TextLink, ImGuiCol_DragDropTarget, ImGuiCol_SeparatorHovered,
+         ImGuiCol_SeparatorActive, ImGuiCol_ResizeGripHovered, ImGuiCol_ResizeGripActive, ImGuiCol_PlotHistogram,
+         ImGuiCol_InputTextCursor},
         vec(p.accent));
     set({ImGuiCol_TabDimmedSelectedOverline, ImGuiCol_ScrollbarGrab, ImGuiCol_ResizeGrip}, vec(p.border));
     set({ImGuiCol_ScrollbarGrabHovered, ImGuiCol_ScrollbarGrabActive}, vec(p.dim));

@@ -27,9 +27,9 @@ std::string_view to_string(Language);
 /// Colours by role. The categorical ones are Okabe-Ito's hues, darkened on the light theme; colour never stands alone,
 /// a shape, a hatch or a word always says the same.
 struct Palette {
-    ImU32 background, panel, raised, hover, border;       // surfaces, back to front
-    ImU32 text, dim;                                      // words; words that matter less
-    ImU32 accent, on_accent, warn, error;                 // the one thing to do; trouble
+    ImU32 background, panel, raised, hover, border;                         // surfaces, back to front
+    ImU32 text, dim;                                                        // words; words that matter less
+    ImU32 accent, on_accent, warn, error;                                   // the one thing to do; trouble
     ImU32 blue, orange, green, yellow, deep_blue, vermilion, purple, grey;  // categories
 };
 const Palette& palette(Theme);

@@ -55,9 +55,11 @@ bool snap(const char* id, i64& value, const std::vector<i64>& stops, i64 whole) 
         const float grab = std::max(ImGui::GetStyle().GrabMinSize, (high.x - low.x - 4) / static_cast<float>(last + 1));
         const float from = low.x + 2 + grab / 2, to = high.x - 2 - grab / 2;
         for (int i = 0; i <= last; ++i) {
-            const float x = last == 0 ? (from + to) / 2 : from + (to - from) * static_cast<float>(i) / static_cast<float>(last);
+            const float x =
+                last == 0 ? (from + to) / 2 : from + (to - from) * static_cast<float>(i) / static_cast<float>(last);
             const bool divides = whole % stops[static_cast<std::size_t>(i)] == 0;
-            ImGui::GetWindowDrawList()->AddLine({x, high.y - em(divides ? 0.32f : 0.15f)}, {x, high.y - 1}, colours().dim);
+            ImGui::GetWindowDrawList()->AddLine({x, high.y - em(divides ? 0.32f : 0.15f)}, {x, high.y - 1},
+                                                colours().dim);
         }
         ImGui::SameLine(0, gap);
     }
@@ -75,11 +77,12 @@ bool snap(const char* id, i64& value, const std::vector<i64>& stops, i64 whole) 
 void device_row(Lab& lab) {
     const sim::Device& now = lab.document.device();
     row(tr(Str::device));
-    if (!ImGui::BeginCombo("##device", now.name.c_str(), ImGuiComboFlags_HeightLargest)) return;
+    if (!ImGui::BeginCombo("##device", now.name.c_str(), ImGuiComboFlags_HeightLarge)) return;
     DeviceKind kind = DeviceKind::scratchpad;
     bool first = true;
     for (const sim::Device* d : lab.document.devices()->all()) {
-        if (first || d->kind != kind) ImGui::SeparatorText(std::string(sim::to_string(d->kind)).c_str());
+        if (first || d->kind != kind)
+            ImGui::SeparatorText(tr(static_cast<Str>(static_cast<int>(Str::kind_gpu) + static_cast<int>(d->kind))));
         first = false;
         kind = d->kind;
         if (ImGui::Selectable((d->name + "##" + d->id).c_str(), d->id == now.id)) lab.change({{"device", d->id}});
@@ -91,9 +94,11 @@ void device_row(Lab& lab) {
 template <class Enum>
 void choice_row(Lab& lab, Str name, std::string_view word, std::span<const Enum> values, Enum now) {
     row(tr(name));
-    if (!ImGui::BeginCombo((std::string("##") + std::string(word)).c_str(), std::string(sim::to_string(now)).c_str())) return;
+    if (!ImGui::BeginCombo((std::string("##") + std::string(word)).c_str(), std::string(sim::to_string(now)).c_str()))
+        return;
     for (Enum v : values)
-        if (ImGui::Selectable(std::string(sim::to_string(v)).c_str(), v == now)) lab.change({{word, std::string(sim::to_string(v))}});
+        if (ImGui::Selectable(std::string(sim::to_string(v)).c_str(), v == now))
+            lab.change({{word, std::string(sim::to_string(v))}});
     ImGui::EndCombo();
 }
 
@@ -113,14 +118,17 @@ void layer_rows(Lab& lab) {
     size("m", dense.m, Str::about_m);
     size("n", dense.n, Str::about_n);
     size("k", dense.k, Str::about_k);
-    static constexpr std::array dtypes = {sim::Dtype::f32, sim::Dtype::tf32, sim::Dtype::f16, sim::Dtype::bf16, sim::Dtype::e4m3};
+    static constexpr std::array dtypes = {sim::Dtype::f32, sim::Dtype::tf32, sim::Dtype::f16, sim::Dtype::bf16,
+                                          sim::Dtype::e4m3};
     static constexpr std::array passes = {sim::Pass::forward, sim::Pass::dgrad, sim::Pass::wgrad, sim::Pass::train};
-    static constexpr std::array fusions = {sim::Fusion::none, sim::Fusion::unfused, sim::Fusion::fused, sim::Fusion::upstream};
+    static constexpr std::array fusions = {sim::Fusion::none, sim::Fusion::unfused, sim::Fusion::fused,
+                                           sim::Fusion::upstream};
     choice_row<sim::Dtype>(lab, Str::dtype, "dtype", dtypes, e.dense.dtype);
     choice_row<sim::Pass>(lab, Str::pass, "pass", passes, e.pass);
     const bool forward = e.pass == sim::Pass::forward, train = e.pass == sim::Pass::train;
     choice_row<sim::Fusion>(lab, Str::fusion, "fusion",
-                            std::span(fusions).subspan(train ? 1 : 0, 4u - (train ? 1 : 0) - (forward ? 1 : 0)), e.fusion);
+                            std::span(fusions).subspan(train ? 1 : 0, 4u - (train ? 1 : 0) - (forward ? 1 : 0)),
+                            e.fusion);
 }
 
 void tile_rows(Lab& lab) {
@@ -151,7 +159,9 @@ struct ScheduleWord {
 };
 
 bool on_gpu(const sim::Experiment&, const sim::Device& d) { return d.kind == DeviceKind::gpu; }
-bool on_gpu_or_cpu(const sim::Experiment&, const sim::Device& d) { return d.kind == DeviceKind::gpu || d.kind == DeviceKind::cpu; }
+bool on_gpu_or_cpu(const sim::Experiment&, const sim::Device& d) {
+    return d.kind == DeviceKind::gpu || d.kind == DeviceKind::cpu;
+}
 bool not_on_gpu(const sim::Experiment&, const sim::Device& d) { return d.kind != DeviceKind::gpu; }
 bool on_tpu(const sim::Experiment&, const sim::Device& d) { return d.kind == DeviceKind::tpu; }
 bool on_cpu(const sim::Experiment&, const sim::Device& d) { return d.kind == DeviceKind::cpu; }
@@ -164,8 +174,13 @@ const std::vector<ScheduleWord>& schedule_words() {
              return e.fusion != sim::Fusion::none && (e.pass != sim::Pass::forward || e.fusion == sim::Fusion::fused);
          },
          [](const sim::Experiment& e) { return std::string(sim::to_string(e.residual)); },
-         [](const sim::Experiment&, const sim::Device&) { return Choices{"y", "mask"}; }},
-        {Str::rung, "rung", on_gpu_or_cpu, [](const sim::Experiment& e) { return e.rung.empty() ? std::string("-") : e.rung; },
+         [](const sim::Experiment&, const sim::Device&) {
+             return Choices{"y", "mask"};
+         }},
+        {Str::rung,
+         "rung",
+         on_gpu_or_cpu,
+         [](const sim::Experiment& e) { return e.rung.empty() ? std::string("-") : e.rung; },
          [](const sim::Experiment&, const sim::Device& d) {
              Choices c = {"-"};
              for (const sim::Rung& r : sim::rungs())
@@ -173,15 +188,22 @@ const std::vector<ScheduleWord>& schedule_words() {
              return c;
          },
          {"engine", "pipeline", "stages", "warp", "thread", "warps", "consumers"}},
-        {Str::engine, "engine", [](const sim::Experiment& e, const sim::Device& d) { return on_gpu(e, d) && e.rung.empty(); },
+        {Str::engine,
+         "engine",
+         [](const sim::Experiment& e, const sim::Device& d) { return on_gpu(e, d) && e.rung.empty(); },
          [](const sim::Experiment& e) { return std::string(sim::to_string(e.engine)); },
-         [](const sim::Experiment&, const sim::Device&) { return Choices{"simt", "mma", "wgmma", "tcgen05"}; },
+         [](const sim::Experiment&, const sim::Device&) {
+             return Choices{"simt", "mma", "wgmma", "tcgen05"};
+         },
          {"pipeline", "stages", "warp", "thread", "warps", "consumers"}},
-        {Str::pipeline, "pipeline", [](const sim::Experiment& e, const sim::Device& d) { return on_gpu(e, d) && e.rung.empty(); },
+        {Str::pipeline,
+         "pipeline",
+         [](const sim::Experiment& e, const sim::Device& d) { return on_gpu(e, d) && e.rung.empty(); },
          [](const sim::Experiment& e) { return std::string(sim::to_string(e.pipeline)); },
          [](const sim::Experiment&, const sim::Device&) {
              Choices c;
-             for (auto p : {sim::Pipeline::none, sim::Pipeline::double_buffered, sim::Pipeline::multistage, sim::Pipeline::warp_specialized})
+             for (auto p : {sim::Pipeline::none, sim::Pipeline::double_buffered, sim::Pipeline::multistage,
+                            sim::Pipeline::warp_specialized})
                  c.emplace_back(sim::to_string(p));
              return c;
          },
@@ -190,9 +212,11 @@ const std::vector<ScheduleWord>& schedule_words() {
          [](const sim::Experiment&, const sim::Device&) { return Choices{"1", "2", "3", "4", "5", "6", "8"}; }},
         {Str::raster, "raster", on_gpu, [](const sim::Experiment& e) { return sim::to_string(e.raster); },
          [](const sim::Experiment&, const sim::Device&) {
-             return Choices{"along_n", "along_m", "grouped:2", "grouped:4", "grouped:8", "grouped:16", "grouped:32", "hilbert"};
+             return Choices{"along_n",   "along_m",    "grouped:2",  "grouped:4",
+                            "grouped:8", "grouped:16", "grouped:32", "hilbert"};
          }},
-        {Str::cluster, "cluster", on_gpu, [](const sim::Experiment& e) { return fmt::format("{}x{}", e.cluster.rows, e.cluster.cols); },
+        {Str::cluster, "cluster", on_gpu,
+         [](const sim::Experiment& e) { return fmt::format("{}x{}", e.cluster.rows, e.cluster.cols); },
          [](const sim::Experiment&, const sim::Device&) { return Choices{"1x1", "2x1", "1x2", "2x2", "4x1", "1x4"}; }},
         {Str::schedule, "schedule", on_gpu,
          [](const sim::Experiment& e) {
@@ -208,11 +232,18 @@ const std::vector<ScheduleWord>& schedule_words() {
          }},
         {Str::order, "order", not_on_gpu, [](const sim::Experiment& e) { return std::string(sim::to_string(e.order)); },
          [](const sim::Experiment&, const sim::Device&) { return Choices{"mnk", "nmk", "kmn", "mkn", "knm", "nkm"}; }},
-        {Str::buffers, "buffers", on_tpu, [](const sim::Experiment& e) { return e.buffers ? std::to_string(e.buffers) : std::string("auto"); },
-         [](const sim::Experiment&, const sim::Device&) { return Choices{"auto", "1", "2", "3"}; }},
-        {Str::vmem, "vmem", on_tpu, [](const sim::Experiment& e) { return e.vmem ? fmt::format("{}MiB", e.vmem >> 20) : std::string("16MiB"); },
-         [](const sim::Experiment&, const sim::Device&) { return Choices{"16MiB", "32MiB", "64MiB", "96MiB"}; }},
-        {Str::threads, "threads", on_cpu, [](const sim::Experiment& e) { return e.threads ? std::to_string(e.threads) : std::string("-"); },
+        {Str::buffers, "buffers", on_tpu,
+         [](const sim::Experiment& e) { return e.buffers ? std::to_string(e.buffers) : std::string("auto"); },
+         [](const sim::Experiment&, const sim::Device&) {
+             return Choices{"auto", "1", "2", "3"};
+         }},
+        {Str::vmem, "vmem", on_tpu,
+         [](const sim::Experiment& e) { return e.vmem ? fmt::format("{}MiB", e.vmem >> 20) : std::string("16MiB"); },
+         [](const sim::Experiment&, const sim::Device&) {
+             return Choices{"16MiB", "32MiB", "64MiB", "96MiB"};
+         }},
+        {Str::threads, "threads", on_cpu,
+         [](const sim::Experiment& e) { return e.threads ? std::to_string(e.threads) : std::string("-"); },
          [](const sim::Experiment&, const sim::Device& d) {
              Choices c = {"-"};
              for (int n = 1; n <= static_cast<int>(d.sm_count.or_else(1)); n *= 2) c.push_back(std::to_string(n));
@@ -259,7 +290,8 @@ void verdict(Lab& lab) {
     if (ok) {
         text = tr(Str::fits);
         if (r.predicted && r.predicted->occupancy)
-            text = say(Str::fits_gpu, *r.predicted->occupancy, r.predicted->slots.value_or(0), r.predicted->waves.value_or(0));
+            text = say(Str::fits_gpu, *r.predicted->occupancy, r.predicted->slots.value_or(0),
+                       r.predicted->waves.value_or(0));
         else if (r.predicted && !r.predicted->pipelined)
             text = tr(Str::fits_serial);
         if (r.idealised) text += std::string(" ") + tr(Str::idealised);
@@ -273,7 +305,8 @@ void verdict(Lab& lab) {
     list.AddRectFilled(at, high, mix(p.panel, ok ? p.green : p.error, 0.12f), em(0.25f));
     list.AddRectFilled(at, {at.x + em(0.25f), high.y}, ok ? p.green : p.error, em(0.12f));
     list.AddText({at.x + pad + em(0.2f), at.y + pad}, ok ? p.green : p.error, ok ? "✓" : "✗");
-    list.AddText(nullptr, 0, {at.x + pad + em(1.4f), at.y + pad}, ink, text.c_str(), nullptr, width - 2 * pad - em(1.4f));
+    list.AddText(nullptr, 0, {at.x + pad + em(1.4f), at.y + pad}, ink, text.c_str(), nullptr,
+                 width - 2 * pad - em(1.4f));
     ImGui::Dummy({width, size.y + 2 * pad});
     if (ImGui::IsItemHovered() && !ok) copyable(text, "##verdict");
 }

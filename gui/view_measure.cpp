@@ -20,8 +20,9 @@ void run_here(Lab& lab) {
     const std::string why = Runner::why_not(e, lab.document.device());
     if (lab.runner.running()) {
         const float cancel = ImGui::CalcTextSize(tr(Str::cancel)).x + 2 * ImGui::GetStyle().FramePadding.x;
-        ImGui::ProgressBar(static_cast<float>(lab.runner.progress()),
-                           {ImGui::GetContentRegionAvail().x - cancel - ImGui::GetStyle().ItemSpacing.x, ImGui::GetFrameHeight()});
+        ImGui::ProgressBar(
+            static_cast<float>(lab.runner.progress()),
+            {ImGui::GetContentRegionAvail().x - cancel - ImGui::GetStyle().ItemSpacing.x, ImGui::GetFrameHeight()});
         ImGui::SameLine();
         if (ImGui::Button(label(Str::cancel))) lab.runner.cancel();
         return;
@@ -37,7 +38,8 @@ void run_here(Lab& lab) {
     ImGui::SameLine();
     if (lab.document.device().kind != sim::DeviceKind::cpu) {
         if (lab.calibrating())
-            ImGui::ProgressBar(static_cast<float>(lab.calibration_progress()), {-1, ImGui::GetFrameHeight()}, tr(Str::calibrating));
+            ImGui::ProgressBar(static_cast<float>(lab.calibration_progress()), {-1, ImGui::GetFrameHeight()},
+                               tr(Str::calibrating));
         else if (ImGui::Button(label(Str::use_this_machine)))
             lab.use_this_machine();
         tip(tr(Str::use_this_machine_tip));
@@ -55,10 +57,16 @@ void run_here(Lab& lab) {
 void load_file(Lab& lab) {
     static std::array<char, 512> path{};
     const float button = ImGui::CalcTextSize(tr(Str::load)).x + 2 * ImGui::GetStyle().FramePadding.x;
-    ImGui::SetNextItemWidth(std::max(em(5), ImGui::GetContentRegionAvail().x - button - ImGui::GetStyle().ItemSpacing.x));
-    const bool entered = ImGui::InputTextWithHint("##path", tr(Str::csv_path), path.data(), path.size(), ImGuiInputTextFlags_EnterReturnsTrue);
+    ImGui::SetNextItemWidth(
+        std::max(em(5), ImGui::GetContentRegionAvail().x - button - ImGui::GetStyle().ItemSpacing.x));
+    const bool entered = ImGui::InputTextWithHint("##path", tr(Str::csv_path), path.data(), path.size(),
+                                                  ImGuiInputTextFlags_EnterReturnsTrue);
     ImGui::SameLine();
     if (ImGui::Button(label(Str::load)) || entered) lab.load(path.data());
+}
+
+std::string tile_name(const sim::Tile& t) {
+    return t.is_best() ? std::string(tr(Str::library_choice)) : fmt::format("{}×{}×{}", t.bm, t.bn, t.bk);
 }
 
 /// Rows of the same problem; a click on one takes its tile.
@@ -72,9 +80,13 @@ void rows_table(Lab& lab) {
                                   ImGuiTableFlags_BordersInnerH;
     if (!ImGui::BeginTable("rows", 3, flags, {0, std::max(ImGui::GetContentRegionAvail().y, em(5))})) return;
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(tr(Str::tile), 0, 1.1f);
-    ImGui::TableSetupColumn(tr(Str::measured), 0, 0.8f);
-    ImGui::TableSetupColumn(tr(Str::source), 0, 1.6f);
+    float widest = ImGui::CalcTextSize(tr(Str::library_choice)).x;
+    for (std::size_t i : like)
+        widest = std::max(widest, ImGui::CalcTextSize(tile_name(lab.measured.rows()[i].experiment.tile).c_str()).x);
+    ImGui::TableSetupColumn(tr(Str::tile), ImGuiTableColumnFlags_WidthFixed, widest);
+    ImGui::TableSetupColumn(tr(Str::measured), ImGuiTableColumnFlags_WidthFixed,
+                            std::max(ImGui::CalcTextSize(tr(Str::measured)).x, ImGui::CalcTextSize("888 ms").x));
+    ImGui::TableSetupColumn(tr(Str::source), ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableHeadersRow();
     for (std::size_t i : like) {
         const MeasuredRow& m = lab.measured.rows()[i];
@@ -83,8 +95,7 @@ void rows_table(Lab& lab) {
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         ImGui::PushID(static_cast<int>(i));
-        const std::string tile = t.is_best() ? std::string(tr(Str::library_choice)) : fmt::format("{}×{}×{}", t.bm, t.bn, t.bk);
-        if (ImGui::Selectable(tile.c_str(), now, ImGuiSelectableFlags_SpanAllColumns)) lab.take_tile(t);
+        if (ImGui::Selectable(tile_name(t).c_str(), now, ImGuiSelectableFlags_SpanAllColumns)) lab.take_tile(t);
         tip(m.row.note.empty() ? tr(Str::take_tile_tip) : m.row.note);
         ImGui::TableNextColumn();
         ImGui::TextUnformatted(sim::format_us(*m.row.time_us).c_str());

@@ -1,4 +1,5 @@
-// FLOP/s against FLOP per DRAM byte: the machine's two roofs, and bound, predicted and measured points told apart by shape.
+// FLOP/s against FLOP per DRAM byte: the machine's two roofs, and bound, predicted and measured points told apart by
+// shape.
 
 #include <imgui.h>
 #include <implot.h>
@@ -32,13 +33,17 @@ std::vector<Point> points(Lab& lab, const Analysis& a) {
                        sim::format_us(r.predicted->time_us)});
     };
     const double flops = static_cast<double>(a.report.flops);
-    all.push_back({Mark::bound, roof_point(flops, static_cast<double>(std::max<sim::i64>(1, a.report.bound.dram_bytes)), a.report.bound.time_us),
+    all.push_back({Mark::bound,
+                   roof_point(flops, static_cast<double>(std::max<sim::i64>(1, a.report.bound.dram_bytes)),
+                              a.report.bound.time_us),
                    tr(Str::bound), sim::format_us(a.report.bound.time_us)});
     for (const auto& v : a.variants) add_report(v.report, std::string(sim::to_string(v.fusion)));
     if (a.baseline) add_report(*a.baseline, tr(Str::baseline));
     if (const MeasuredRow* m = lab.measured.of(lab.document.experiment())) {
-        const double bytes = m->row.dram_bytes.value_or(static_cast<double>(std::max<sim::i64>(1, a.report.dram_range.expected_bytes)));
-        Point p{Mark::measured, roof_point(flops, bytes, *m->row.time_us), tr(Str::measured), sim::format_us(*m->row.time_us)};
+        const double bytes =
+            m->row.dram_bytes.value_or(static_cast<double>(std::max<sim::i64>(1, a.report.dram_range.expected_bytes)));
+        Point p{Mark::measured, roof_point(flops, bytes, *m->row.time_us), tr(Str::measured),
+                sim::format_us(*m->row.time_us)};
         if (m->row.min_us && m->row.max_us) {
             p.low = roof_point(flops, bytes, *m->row.max_us).rate;
             p.high = roof_point(flops, bytes, *m->row.min_us).rate;
@@ -56,7 +61,8 @@ struct Ticks {
     template <class Write>
     Ticks(double low, double high, Write write) {
         const double decades = std::log10(high / low);
-        for (int e = static_cast<int>(std::floor(std::log10(low))); e <= static_cast<int>(std::ceil(std::log10(high))); ++e)
+        for (int e = static_cast<int>(std::floor(std::log10(low))); e <= static_cast<int>(std::ceil(std::log10(high)));
+             ++e)
             for (int step : {1, 2, 5}) {
                 if (step != 1 && decades > 2.2) continue;
                 at.push_back(step * std::pow(10.0, e));
@@ -72,12 +78,14 @@ struct Ticks {
 
 struct Box {
     ImVec2 low, high;
-    bool meets(const Box& o) const { return low.x < o.high.x && high.x > o.low.x && low.y < o.high.y && high.y > o.low.y; }
+    bool meets(const Box& o) const {
+        return low.x < o.high.x && high.x > o.low.x && low.y < o.high.y && high.y > o.low.y;
+    }
 };
 
 /// Places labels beside their points where they cover neither each other nor a roof.
 class Labels {
-  public:
+public:
     Labels(ImDrawList& list, Box plot) : list_(list), plot_(plot) {}
 
     void keep_clear(Box box) { taken_.push_back(box); }
@@ -94,23 +102,35 @@ class Labels {
         Box best{};
         int fewest = 1 << 30;
         for (float away : {0.0f, 1.0f, 2.0f, 3.0f})
-            for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f}, {-1.0f, 0.0f}, {1.0f, 1.0f}, {1.0f, -1.0f}, {-1.0f, 1.0f}, {-1.0f, -1.0f}, {0.0f, 1.0f}, {0.0f, -1.0f}}) {
-                const ImVec2 centre{at.x + dx * (radius + gap + size.x / 2), at.y + dy * (radius + gap * 0.5f + size.y / 2 + away * size.y)};
+            for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f},
+                                         {-1.0f, 0.0f},
+                                         {1.0f, 1.0f},
+                                         {1.0f, -1.0f},
+                                         {-1.0f, 1.0f},
+                                         {-1.0f, -1.0f},
+                                         {0.0f, 1.0f},
+                                         {0.0f, -1.0f}}) {
+                const ImVec2 centre{at.x + dx * (radius + gap + size.x / 2),
+                                    at.y + dy * (radius + gap * 0.5f + size.y / 2 + away * size.y)};
                 const ImVec2 low{centre.x - size.x / 2, centre.y - size.y / 2};
                 const Box box{low, {low.x + size.x, low.y + size.y}};
-                const bool inside = box.low.x >= plot_.low.x + 2 && box.high.x <= plot_.high.x - 2 && box.low.y >= plot_.low.y + 2 && box.high.y <= plot_.high.y - 2;
-                const int hits = static_cast<int>(std::count_if(taken_.begin(), taken_.end(), [&](const Box& t) { return t.meets(box); })) + (inside ? 0 : 1000);
+                const bool inside = box.low.x >= plot_.low.x + 2 && box.high.x <= plot_.high.x - 2 &&
+                                    box.low.y >= plot_.low.y + 2 && box.high.y <= plot_.high.y - 2;
+                const int hits = static_cast<int>(std::count_if(taken_.begin(), taken_.end(),
+                                                                [&](const Box& t) { return t.meets(box); })) +
+                                 (inside ? 0 : 1000);
                 if (hits < fewest) {
                     fewest = hits;
                     best = box;
                 }
             }
-        list_.AddRectFilled({best.low.x - 2, best.low.y}, {best.high.x + 2, best.high.y}, with_alpha(colours().panel, 0.7f), 2);
+        list_.AddRectFilled({best.low.x - 2, best.low.y}, {best.high.x + 2, best.high.y},
+                            with_alpha(colours().panel, 0.7f), 2);
         list_.AddText(best.low, colour, text.c_str());
         keep_clear(best);
     }
 
-  private:
+private:
     ImDrawList& list_;
     Box plot_;
     std::vector<Box> taken_;
@@ -122,7 +142,8 @@ void draw_points(const std::vector<Point>& all, Labels& labels) {
     for (const Point& p : all) {
         const ImVec2 at = ImPlot::PlotToPixels(p.at.intensity, p.at.rate);
         if (p.high > 0) {
-            const float y0 = ImPlot::PlotToPixels(p.at.intensity, p.high).y, y1 = ImPlot::PlotToPixels(p.at.intensity, p.low).y;
+            const float y0 = ImPlot::PlotToPixels(p.at.intensity, p.high).y,
+                        y1 = ImPlot::PlotToPixels(p.at.intensity, p.low).y;
             list.AddLine({at.x, y0}, {at.x, y1}, colour_of(p.mark), 2);
         }
         draw_mark(list, at, radius, p.mark);
@@ -149,7 +170,9 @@ void draw_roofline(Lab& lab) {
         return;
     }
     mark_chip(Mark::bound, tr(Str::bound));
-    for (const auto& [mark, name] : {std::pair{Mark::predicted, Str::predicted}, {Mark::unvalidated, Str::unvalidated}, {Mark::measured, Str::measured}}) {
+    for (const auto& [mark, name] : {std::pair{Mark::predicted, Str::predicted},
+                                     {Mark::unvalidated, Str::unvalidated},
+                                     {Mark::measured, Str::measured}}) {
         same_line_if_room(chip_width(tr(name)));
         mark_chip(mark, tr(name));
     }
@@ -174,10 +197,12 @@ void draw_roofline(Lab& lab) {
     // A new scene or point gets a view of all points; a person's own pan and zoom stays until then.
     static ImPlotRect view;
     static ImGuiID shown = 0;
-    const std::string what = fmt::format("{} {}", sim::to_string(a->report.experiment, *lab.document.devices()), all.size());
+    const std::string what =
+        fmt::format("{} {}", sim::to_string(a->report.experiment, *lab.document.devices()), all.size());
     const ImGuiID scene = ImGui::GetID(what.c_str());
     if (shown != scene) view = ImPlotRect(x0 / 3, x1 * 4, y0 / 4, y1 * 2.5);
-    ImPlot::SetupAxesLimits(view.X.Min, view.X.Max, view.Y.Min, view.Y.Max, shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
+    ImPlot::SetupAxesLimits(view.X.Min, view.X.Max, view.Y.Min, view.Y.Max,
+                            shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
     shown = scene;
     Ticks(view.X.Min, view.X.Max, [](double v) { return fmt::format("{:g}", v); }).setup(ImAxis_X1);
     Ticks(view.Y.Min, view.Y.Max, [](double v) { return sim::format_flops(v); }).setup(ImAxis_Y1);
@@ -193,12 +218,14 @@ void draw_roofline(Lab& lab) {
         ImPlot::PlotLine(id, xs, ys, 3, line);
     };
     roof("##spec", spec, 2, 0.9f);
-    if (d.dram.bandwidth.known() && d.dram.bandwidth.value != spec) roof("##measured", d.dram.bandwidth.value, 1.2f, 0.45f);
+    if (d.dram.bandwidth.known() && d.dram.bandwidth.value != spec)
+        roof("##measured", d.dram.bandwidth.value, 1.2f, 0.45f);
 
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect();
     Labels labels(list, {low, high});
-    const ImVec2 knee = ImPlot::PlotToPixels(peak / spec, peak), foot = ImPlot::PlotToPixels(view.X.Min, view.X.Min * spec);
+    const ImVec2 knee = ImPlot::PlotToPixels(peak / spec, peak),
+                 foot = ImPlot::PlotToPixels(view.X.Min, view.X.Min * spec);
     labels.keep_clear_of_line(foot, knee);
     labels.keep_clear_of_line(knee, {std::max(high.x, knee.x), knee.y});
     const auto name_roof = [&](ImVec2 corner, const std::string& text) {
@@ -208,10 +235,12 @@ void draw_roofline(Lab& lab) {
     };
     // Above a roof nothing can be, so that is where its name goes.
     const float line = ImGui::GetTextLineHeight();
-    const std::string flat = say(Str::roof_math, sim::format_flops(peak), sim::to_string(a->report.experiment.dense.dtype));
+    const std::string flat =
+        say(Str::roof_math, sim::format_flops(peak), sim::to_string(a->report.experiment.dense.dtype));
     name_roof({high.x - ImGui::CalcTextSize(flat.c_str()).x - em(0.5f), knee.y - 2.1f * line}, flat);
     const std::string slope = say(Str::roof_dram, d.dram.display, sim::format_bandwidth(spec));
-    const float y = std::clamp((knee.y + std::min(foot.y, high.y)) / 2, low.y, high.y), along = foot.y == knee.y ? 0 : (y - knee.y) / (foot.y - knee.y);
+    const float y = std::clamp((knee.y + std::min(foot.y, high.y)) / 2, low.y, high.y),
+                along = foot.y == knee.y ? 0 : (y - knee.y) / (foot.y - knee.y);
     const float x = knee.x + (foot.x - knee.x) * along - em(0.6f) - ImGui::CalcTextSize(slope.c_str()).x;
     const float least = low.x + em(0.3f);
     name_roof({std::max(least, x), x >= least ? y - line : std::max(low.y, knee.y - 2.1f * line)}, slope);

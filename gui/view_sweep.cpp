@@ -20,15 +20,17 @@ enum class Metric { time, bytes };
 struct Map {
     const Sweep& sweep;
     Metric metric;
-    bool this_bk;       // only the scene's bk, else the best over all
-    std::size_t bk;     // its place
+    bool this_bk;    // only the scene's bk, else the best over all
+    std::size_t bk;  // its place
 
     std::size_t rows() const { return sweep.space.bm.size(); }
     std::size_t cols() const { return sweep.space.bn.size(); }
     const sim::SweepRow* at(std::size_t row, std::size_t col) const {
         return this_bk ? sweep.at(row, col, bk) : sweep.best_over_bk(row, col);
     }
-    double value(const sim::SweepRow& r) const { return metric == Metric::time ? r.time_us : static_cast<double>(r.dram_bytes); }
+    double value(const sim::SweepRow& r) const {
+        return metric == Metric::time ? r.time_us : static_cast<double>(r.dram_bytes);
+    }
     std::string text(double v) const { return metric == Metric::time ? sim::format_us(v) : sim::format_bytes(v); }
 };
 
@@ -41,8 +43,8 @@ struct Range {
     }
 };
 
-/// Good is bright in both: the scale runs from its bright end.
-ImU32 heat(float share) { return viridis(1 - share); }
+/// Good is bright: a scale runs from its bright end, and each metric has its own.
+ImU32 heat(Metric metric, float share) { return metric == Metric::time ? viridis(1 - share) : cividis(1 - share); }
 
 std::string describe(const Map& map, const sim::SweepRow& r) {
     const sim::Tile& t = r.experiment.tile;
@@ -60,21 +62,24 @@ void colour_bar(const Map& map, const Range& range, ImVec2 at, float width, floa
     ImDrawList& list = *ImGui::GetWindowDrawList();
     constexpr int bands = 48;
     for (int i = 0; i < bands; ++i) {
-        const float y0 = at.y + height * static_cast<float>(i) / bands, y1 = at.y + height * static_cast<float>(i + 1) / bands;
-        list.AddRectFilled({at.x, y0}, {at.x + width, y1 + 0.5f}, heat((static_cast<float>(i) + 0.5f) / bands));
+        const float y0 = at.y + height * static_cast<float>(i) / bands,
+                    y1 = at.y + height * static_cast<float>(i + 1) / bands;
+        list.AddRectFilled({at.x, y0}, {at.x + width, y1 + 0.5f},
+                           heat(map.metric, (static_cast<float>(i) + 0.5f) / bands));
     }
     const float line = ImGui::GetTextLineHeight(), x = at.x + width + em(0.4f);
     const int ticks = std::clamp(static_cast<int>(height / (2.2f * line)), 2, 5);
     for (int i = 0; i < ticks; ++i) {
         const double share = static_cast<double>(i) / (ticks - 1);
         const double v = std::exp(std::log(range.low) + share * (std::log(range.high) - std::log(range.low)));
-        const float y = std::clamp(at.y + height * static_cast<float>(share) - line / 2, at.y - line * 0.1f, at.y + height - line * 0.9f);
+        const float y = std::clamp(at.y + height * static_cast<float>(share) - line / 2, at.y - line * 0.1f,
+                                   at.y + height - line * 0.9f);
         list.AddText({x, y}, colours().dim, map.text(v).c_str());
     }
 }
 
 /// What the frames and marks on the cells mean, at the right end of the line if there is room.
-void legend() {
+void legend(Metric metric) {
     const float line = ImGui::GetTextLineHeight(), gap = em(0.9f), inner = em(0.3f);
     const auto width = [&](Str s) { return line * 0.8f + inner + ImGui::CalcTextSize(tr(s)).x; };
     const float need = width(Str::cell_now) + width(Str::cell_best) + width(Str::measured) + 2 * gap;
@@ -87,16 +92,19 @@ void legend() {
         ImGui::AlignTextToFramePadding();
     }
     const auto framed = [&](Str name, ImU32 fill, ImU32 outer, ImU32 inner_edge) {
-        chip([&](ImDrawList& list, ImVec2 c, float size) {
-            const float half = size * 0.36f;
-            list.AddRectFilled({c.x - half, c.y - half}, {c.x + half, c.y + half}, outer);
-            list.AddRectFilled({c.x - half + 1.5f, c.y - half + 1.5f}, {c.x + half - 1.5f, c.y + half - 1.5f}, inner_edge);
-            list.AddRectFilled({c.x - half + 3, c.y - half + 3}, {c.x + half - 3, c.y + half - 3}, fill);
-        }, tr(name));
+        chip(
+            [&](ImDrawList& list, ImVec2 c, float size) {
+                const float half = size * 0.36f;
+                list.AddRectFilled({c.x - half, c.y - half}, {c.x + half, c.y + half}, outer);
+                list.AddRectFilled({c.x - half + 1.5f, c.y - half + 1.5f}, {c.x + half - 1.5f, c.y + half - 1.5f},
+                                   inner_edge);
+                list.AddRectFilled({c.x - half + 3, c.y - half + 3}, {c.x + half - 3, c.y + half - 3}, fill);
+            },
+            tr(name));
         ImGui::SameLine(0, gap);
     };
-    framed(Str::cell_now, viridis(0.45f), IM_COL32_BLACK, IM_COL32_WHITE);
-    framed(Str::cell_best, heat(0), heat(0), IM_COL32_BLACK);
+    framed(Str::cell_now, heat(metric, 0.55f), IM_COL32_BLACK, IM_COL32_WHITE);
+    framed(Str::cell_best, heat(metric, 0), heat(metric, 0), IM_COL32_BLACK);
     mark_chip(Mark::measured, tr(Str::measured));
 }
 
@@ -113,19 +121,21 @@ void controls(Lab& lab, Metric& metric, bool& this_bk, bool bk_is_known, sim::i6
         ImGui::SameLine();
         ImGui::ProgressBar(static_cast<float>(lab.sweep_progress()), {em(6), ImGui::GetFrameHeight() * 0.8f});
     } else {
-        legend();
+        legend(metric);
     }
 }
 
 void draw_map(Lab& lab, const Map& map, const Range& range) {
     const float line = ImGui::GetTextLineHeight();
     float label_width = ImGui::CalcTextSize("bm").x;
-    for (sim::i64 bm : map.sweep.space.bm) label_width = std::max(label_width, ImGui::CalcTextSize(std::to_string(bm).c_str()).x);
+    for (sim::i64 bm : map.sweep.space.bm)
+        label_width = std::max(label_width, ImGui::CalcTextSize(std::to_string(bm).c_str()).x);
     label_width += em(0.5f);
     const float bar_width = em(0.9f), bar_label = ImGui::CalcTextSize("888 GB").x + em(1.2f);
     const ImVec2 room = ImGui::GetContentRegionAvail(), origin = ImGui::GetCursorScreenPos();
     const ImVec2 low{origin.x + label_width, origin.y + line + em(0.3f)};
-    const ImVec2 size{std::max(em(4), room.x - label_width - bar_width - bar_label), std::max(em(3), room.y - line - em(0.3f))};
+    const ImVec2 size{std::max(em(4), room.x - label_width - bar_width - bar_label),
+                      std::max(em(3), room.y - line - em(0.3f))};
     const float cell_w = size.x / static_cast<float>(map.cols()), cell_h = size.y / static_cast<float>(map.rows());
     const auto cell = [&](std::size_t r, std::size_t c) {
         return ImVec2{low.x + cell_w * static_cast<float>(c), low.y + cell_h * static_cast<float>(r)};
@@ -138,7 +148,9 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     const sim::Tile now = lab.is_current() ? lab.analysis()->report.experiment.tile : lab.document.experiment().tile;
 
-    const auto every = [&](float need, float have) { return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(need / have))); };
+    const auto every = [&](float need, float have) {
+        return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(need / have)));
+    };
     const std::string first = std::to_string(map.sweep.space.bn.front());
     if (ImGui::CalcTextSize("bm \\ bn ").x < label_width + (cell_w - ImGui::CalcTextSize(first.c_str()).x) / 2)
         list.AddText({origin.x, origin.y}, colours().dim, "bm \\ bn");
@@ -157,17 +169,19 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
             const sim::SweepRow* row = map.at(r, c);
             const ImVec2 a = cell(r, c), b{a.x + cell_w - 1, a.y + cell_h - 1};
             if (map.sweep.space.bm[r] == now.bm && map.sweep.space.bn[c] == now.bn) at_now = {r, c};
-            if (hovered && mouse.x >= a.x && mouse.x < a.x + cell_w && mouse.y >= a.y && mouse.y < a.y + cell_h) at_mouse = {r, c};
+            if (hovered && mouse.x >= a.x && mouse.x < a.x + cell_w && mouse.y >= a.y && mouse.y < a.y + cell_h)
+                at_mouse = {r, c};
             if (!row || row->rank == 0) {
                 list.AddRectFilled(a, b, colours().raised);
                 if (row) draw_hatch(list, a, b, colours().border, em(0.4f));
                 continue;
             }
             const double v = map.value(*row);
-            const ImU32 fill = heat(range.share(v));
+            const ImU32 fill = heat(map.metric, range.share(v));
             list.AddRectFilled(a, b, fill);
             const std::string text = map.text(v);
-            if (cell_h > line && ImGui::CalcTextSize(text.c_str()).x + em(0.3f) < cell_w) draw_text(list, a, b, ink_on(fill), text, {0.5f, 0.5f});
+            if (cell_h > line && ImGui::CalcTextSize(text.c_str()).x + em(0.3f) < cell_w)
+                draw_text(list, a, b, ink_on(fill), text, {0.5f, 0.5f});
             if (row->rank == 1) list.AddRect({a.x + 1, a.y + 1}, {b.x - 1, b.y - 1}, ink_on(fill), 0, 0, 2);
         }
     for (std::size_t i : lab.measured.like(lab.document.experiment())) {
@@ -176,9 +190,11 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
             for (std::size_t c = 0; c < map.cols(); ++c)
                 if (map.sweep.space.bm[r] == t.bm && map.sweep.space.bn[c] == t.bn) {
                     const ImVec2 a = cell(r, c);
-                    const ImVec2 at{a.x + cell_w - std::min(em(0.6f), cell_w / 2), a.y + std::min(em(0.6f), cell_h / 2)};
+                    const ImVec2 at{a.x + cell_w - std::min(em(0.6f), cell_w / 2),
+                                    a.y + std::min(em(0.6f), cell_h / 2)};
                     draw_mark(list, at, em(0.36f), Mark::measured);
-                    list.AddQuad({at.x - em(0.4f), at.y}, {at.x, at.y - em(0.4f)}, {at.x + em(0.4f), at.y}, {at.x, at.y + em(0.4f)}, IM_COL32_BLACK, 1);
+                    list.AddQuad({at.x - em(0.4f), at.y}, {at.x, at.y - em(0.4f)}, {at.x + em(0.4f), at.y},
+                                 {at.x, at.y + em(0.4f)}, IM_COL32_BLACK, 1);
                 }
     }
     const auto frame = [&](std::pair<std::size_t, std::size_t> rc, float thickness) {
@@ -195,20 +211,25 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
         }
     }
     if (focused) {
-        constexpr std::array<std::array<int, 3>, 4> arrows = {
-            {{ImGuiKey_LeftArrow, 0, -1}, {ImGuiKey_RightArrow, 0, 1}, {ImGuiKey_UpArrow, -1, 0}, {ImGuiKey_DownArrow, 1, 0}}};
+        constexpr std::array<std::array<int, 3>, 4> arrows = {{{ImGuiKey_LeftArrow, 0, -1},
+                                                               {ImGuiKey_RightArrow, 0, 1},
+                                                               {ImGuiKey_UpArrow, -1, 0},
+                                                               {ImGuiKey_DownArrow, 1, 0}}};
         for (const auto& [key, down, right] : arrows) {
             ImGui::SetKeyOwner(static_cast<ImGuiKey>(key), id);
             if (!ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), ImGuiInputFlags_Repeat, id)) continue;
             const auto from = at_now.value_or(std::pair<std::size_t, std::size_t>{0, 0});
             const auto clamp = [](std::size_t v, int by, std::size_t count) {
-                return static_cast<std::size_t>(std::clamp<int>(static_cast<int>(v) + by, 0, static_cast<int>(count) - 1));
+                return static_cast<std::size_t>(
+                    std::clamp<int>(static_cast<int>(v) + by, 0, static_cast<int>(count) - 1));
             };
-            if (const sim::SweepRow* row = map.at(clamp(from.first, down, map.rows()), clamp(from.second, right, map.cols())))
+            if (const sim::SweepRow* row =
+                    map.at(clamp(from.first, down, map.rows()), clamp(from.second, right, map.cols())))
                 lab.take_tile(row->experiment.tile, id);
         }
     }
-    if (std::isfinite(range.high) && range.high > 0) colour_bar(map, range, {low.x + size.x + em(0.6f), low.y}, bar_width, size.y);
+    if (std::isfinite(range.high) && range.high > 0)
+        colour_bar(map, range, {low.x + size.x + em(0.6f), low.y}, bar_width, size.y);
     ImGui::SetCursorScreenPos(origin);
     ImGui::Dummy(room);
 }
@@ -228,7 +249,8 @@ void draw_sweep(Lab& lab) {
         return;
     }
     const auto& bks = sweep->space.bk;
-    const sim::i64 bk = lab.is_current() ? lab.analysis()->report.experiment.tile.bk : lab.document.experiment().tile.bk;
+    const sim::i64 bk =
+        lab.is_current() ? lab.analysis()->report.experiment.tile.bk : lab.document.experiment().tile.bk;
     const auto at = std::find(bks.begin(), bks.end(), bk);
     controls(lab, metric, this_bk, at != bks.end(), bk);
     const Map map{*sweep, metric, this_bk && at != bks.end(), static_cast<std::size_t>(at - bks.begin())};

@@ -34,8 +34,12 @@ struct Matrix {
 
     i64 row_tiles() const { return sim::ceil_div(rows, tile_rows); }
     i64 col_tiles() const { return sim::ceil_div(cols, tile_cols); }
-    float x(i64 element) const { return at.low.x + at.width() * static_cast<float>(std::min(element, cols)) / static_cast<float>(cols); }
-    float y(i64 element) const { return at.low.y + at.height() * static_cast<float>(std::min(element, rows)) / static_cast<float>(rows); }
+    float x(i64 element) const {
+        return at.low.x + at.width() * static_cast<float>(std::min(element, cols)) / static_cast<float>(cols);
+    }
+    float y(i64 element) const {
+        return at.low.y + at.height() * static_cast<float>(std::min(element, rows)) / static_cast<float>(rows);
+    }
     Rect tile(i64 row, i64 col) const {
         return {{x(col * tile_cols), y(row * tile_rows)}, {x((col + 1) * tile_cols), y((row + 1) * tile_rows)}};
     }
@@ -51,7 +55,8 @@ Rect at_least(Rect r, float side) {
 /// A frame that never hides what it frames: thin ones go around it.
 void outline(ImDrawList& list, const Rect& r, ImU32 colour, float thickness) {
     const float side = std::min(r.width(), r.height()), out = side < em(0.5f) ? 1.0f : 0.0f;
-    list.AddRect({r.low.x - out, r.low.y - out}, {r.high.x + out, r.high.y + out}, colour, 0, 0, out > 0 ? 1.0f : thickness);
+    list.AddRect({r.low.x - out, r.low.y - out}, {r.high.x + out, r.high.y + out}, colour, 0, 0,
+                 out > 0 ? 1.0f : thickness);
 }
 
 void draw_matrix(ImDrawList& list, const Matrix& m, float strength) {
@@ -62,13 +67,17 @@ void draw_matrix(ImDrawList& list, const Matrix& m, float strength) {
     const float cell_w = m.at.width() * static_cast<float>(m.tile_cols) / static_cast<float>(m.cols);
     const float cell_h = m.at.height() * static_cast<float>(m.tile_rows) / static_cast<float>(m.rows);
     if (std::min(cell_w, cell_h) >= std::max(3.0f, em(0.2f))) {  // finer than this a grid is only noise
-        for (i64 c = 1; c < m.col_tiles(); ++c) list.AddLine({m.x(c * m.tile_cols), m.at.low.y}, {m.x(c * m.tile_cols), m.at.high.y}, grid);
-        for (i64 r = 1; r < m.row_tiles(); ++r) list.AddLine({m.at.low.x, m.y(r * m.tile_rows)}, {m.at.high.x, m.y(r * m.tile_rows)}, grid);
+        for (i64 c = 1; c < m.col_tiles(); ++c)
+            list.AddLine({m.x(c * m.tile_cols), m.at.low.y}, {m.x(c * m.tile_cols), m.at.high.y}, grid);
+        for (i64 r = 1; r < m.row_tiles(); ++r)
+            list.AddLine({m.at.low.x, m.y(r * m.tile_rows)}, {m.at.high.x, m.y(r * m.tile_rows)}, grid);
     }
     // Tiles cut by the edge do less work for the same trouble.
     const ImU32 ragged = mix(p.panel, p.dim, 0.8f);
-    if (m.cols % m.tile_cols) draw_hatch(list, {m.x((m.col_tiles() - 1) * m.tile_cols), m.at.low.y}, m.at.high, ragged, em(0.45f));
-    if (m.rows % m.tile_rows) draw_hatch(list, {m.at.low.x, m.y((m.row_tiles() - 1) * m.tile_rows)}, m.at.high, ragged, em(0.45f));
+    if (m.cols % m.tile_cols)
+        draw_hatch(list, {m.x((m.col_tiles() - 1) * m.tile_cols), m.at.low.y}, m.at.high, ragged, em(0.45f));
+    if (m.rows % m.tile_rows)
+        draw_hatch(list, {m.at.low.x, m.y((m.row_tiles() - 1) * m.tile_rows)}, m.at.high, ragged, em(0.45f));
     list.AddRect(m.at.low, m.at.high, mix(p.panel, hue, strength), 0, 0, 1.5f);
 }
 
@@ -119,8 +128,8 @@ void label_matrix(ImDrawList& list, const Matrix& m, float room) {
 }
 
 /// Output tiles that are done or in work, of a kernel in its walk.
-void shade_progress(ImDrawList& list, const Matrix& out, const Analysis& a, const sim::Kernel& k, const sim::StepState& s,
-                    const sim::Device& device) {
+void shade_progress(ImDrawList& list, const Matrix& out, const Analysis& a, const sim::Kernel& k,
+                    const sim::StepState& s, const sim::Device& device) {
     constexpr i64 most = 16384;  // more tiles than pixels tell apart
     const i64 tm = out.row_tiles(), tn = out.col_tiles(), tiles = tm * tn;
     if (tiles > most || s.step == 0) return;
@@ -132,7 +141,8 @@ void shade_progress(ImDrawList& list, const Matrix& out, const Analysis& a, cons
     const sim::Experiment& e = a.report.experiment;
     if (device.kind == sim::DeviceKind::gpu || !k.matmul) {
         const sim::Raster raster = device.kind == sim::DeviceKind::gpu && k.matmul ? e.raster : sim::Raster{};
-        const i64 slots = device.kind == sim::DeviceKind::gpu && a.report.predicted ? a.report.predicted->slots.value_or(1) : 1;
+        const i64 slots =
+            device.kind == sim::DeviceKind::gpu && a.report.predicted ? a.report.predicted->slots.value_or(1) : 1;
         for (i64 i = 0; i < tiles; ++i) {
             const i64 wave = i / slots;
             if (wave > s.wave && k.matmul) break;
@@ -146,7 +156,10 @@ void shade_progress(ImDrawList& list, const Matrix& out, const Analysis& a, cons
     const std::string order(sim::to_string(e.order));
     const auto key = [&](i64 row, i64 col, i64 red) {
         std::array<i64, 3> at{};
-        for (int i = 0; i < 3; ++i) at[i] = order[static_cast<std::size_t>(i)] == 'm' ? row : order[static_cast<std::size_t>(i)] == 'n' ? col : red;
+        for (int i = 0; i < 3; ++i)
+            at[i] = order[static_cast<std::size_t>(i)] == 'm'   ? row
+                    : order[static_cast<std::size_t>(i)] == 'n' ? col
+                                                                : red;
         return at;
     };
     const auto now = key(s.tile.row, s.tile.col, s.k);
@@ -175,25 +188,40 @@ std::vector<Matrix> lay_out(const sim::Kernel& k, const Rect& box) {
         const float h = std::clamp(static_cast<float>(static_cast<double>(e.rows) * scale), em(2), tall);
         for (std::size_t i = 0; i < shown.size(); ++i) {
             const ImVec2 low{box.low.x + static_cast<float>(i) * (w + gap), box.low.y};
-            all.push_back({shown[i]->tensor.name, false, e.rows, e.cols, k.tile.bm, k.tile.bn, {low, {low.x + w, low.y + h}}});
+            all.push_back(
+                {shown[i]->tensor.name, false, e.rows, e.cols, k.tile.bm, k.tile.bn, {low, {low.x + w, low.y + h}}});
         }
         return all;
     }
     const Lengths l = lengths(e, box.width(), box.height());
     const float gap = gap_between();
     const float free = std::max(0.0f, box.width() - l.red - gap - l.cols);
-    const float x0 = box.low.x + std::max(free / 2, std::min(free, em(16) - l.red)), x1 = x0 + l.red + gap;
+    const float x0 = box.low.x + std::max(free / 2, std::min(free, em(17))), x1 = x0 + l.red + gap;
     const float y0 = box.low.y, y1 = y0 + l.red + gap;
     const auto transposed = [](const sim::Access& a, sim::Axis rows) { return a.row_axis != rows; };
     const sim::Access &left = k.left.front(), &right = k.right.front(), &out = k.outputs.front();
-    all.push_back({left.tensor.name, transposed(left, sim::Axis::rows), e.rows, e.red, k.tile.bm, k.tile.bk, {{x0, y1}, {x0 + l.red, y1 + l.rows}}});
-    all.push_back({right.tensor.name, transposed(right, sim::Axis::red), e.red, e.cols, k.tile.bk, k.tile.bn, {{x1, y0}, {x1 + l.cols, y0 + l.red}}});
-    all.push_back({out.tensor.name, false, e.rows, e.cols, k.tile.bm, k.tile.bn, {{x1, y1}, {x1 + l.cols, y1 + l.rows}}});
+    all.push_back({left.tensor.name,
+                   transposed(left, sim::Axis::rows),
+                   e.rows,
+                   e.red,
+                   k.tile.bm,
+                   k.tile.bk,
+                   {{x0, y1}, {x0 + l.red, y1 + l.rows}}});
+    all.push_back({right.tensor.name,
+                   transposed(right, sim::Axis::red),
+                   e.red,
+                   e.cols,
+                   k.tile.bk,
+                   k.tile.bn,
+                   {{x1, y0}, {x1 + l.cols, y0 + l.red}}});
+    all.push_back(
+        {out.tensor.name, false, e.rows, e.cols, k.tile.bm, k.tile.bn, {{x1, y1}, {x1 + l.cols, y1 + l.rows}}});
     return all;
 }
 
 /// The strips of the operands that an output tile needs.
-void draw_strips(ImDrawList& list, const std::vector<Matrix>& ms, const sim::Kernel& k, i64 row, i64 col, bool selected) {
+void draw_strips(ImDrawList& list, const std::vector<Matrix>& ms, const sim::Kernel& k, i64 row, i64 col,
+                 bool selected) {
     if (!k.matmul) return;
     const auto strip = [&](const Matrix& m, const Rect& r) {
         list.AddRectFilled(r.low, r.high, with_alpha(colour_of(m.operand), selected ? 0.15f : 0.25f));
@@ -211,7 +239,8 @@ void select(Lab& lab, const std::vector<Matrix>& ms, ImGuiID id) {
     sim::Scene::Selection s = lab.document.scene().select;
     const bool selected = s.operand == sim::to_string(out.operand);
     const auto choose = [&](i64 row, i64 col) {
-        s = {std::string(sim::to_string(out.operand)), std::clamp<i64>(row, 0, out.row_tiles() - 1), std::clamp<i64>(col, 0, out.col_tiles() - 1)};
+        s = {std::string(sim::to_string(out.operand)), std::clamp<i64>(row, 0, out.row_tiles() - 1),
+             std::clamp<i64>(col, 0, out.col_tiles() - 1)};
         lab.document.look(lab.document.scene().step, s);
     };
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -222,20 +251,26 @@ void select(Lab& lab, const std::vector<Matrix>& ms, ImGuiID id) {
         for (const Matrix& m : ms) {
             if (!inside(m)) continue;
             lab.light(m.operand);
-            const i64 row = static_cast<i64>((mouse.y - m.at.low.y) / m.at.height() * static_cast<float>(m.rows)) / m.tile_rows;
-            const i64 col = static_cast<i64>((mouse.x - m.at.low.x) / m.at.width() * static_cast<float>(m.cols)) / m.tile_cols;
+            const i64 row =
+                static_cast<i64>((mouse.y - m.at.low.y) / m.at.height() * static_cast<float>(m.rows)) / m.tile_rows;
+            const i64 col =
+                static_cast<i64>((mouse.x - m.at.low.x) / m.at.width() * static_cast<float>(m.cols)) / m.tile_cols;
             ImGui::SetTooltip("%s", say(Str::tile_of, m.name(), row, col, m.row_tiles(), m.col_tiles()).c_str());
             if (&m == &out && ImGui::IsMouseClicked(0)) choose(row, col);
         }
     if (!ImGui::IsItemFocused()) return;
-    constexpr std::array<std::array<int, 3>, 4> arrows = {
-        {{ImGuiKey_LeftArrow, 0, -1}, {ImGuiKey_RightArrow, 0, 1}, {ImGuiKey_UpArrow, -1, 0}, {ImGuiKey_DownArrow, 1, 0}}};
+    constexpr std::array<std::array<int, 3>, 4> arrows = {{{ImGuiKey_LeftArrow, 0, -1},
+                                                           {ImGuiKey_RightArrow, 0, 1},
+                                                           {ImGuiKey_UpArrow, -1, 0},
+                                                           {ImGuiKey_DownArrow, 1, 0}}};
     for (const auto& [key, down, right] : arrows) {
         ImGui::SetKeyOwner(static_cast<ImGuiKey>(key), id);
         if (ImGui::IsKeyPressed(static_cast<ImGuiKey>(key), ImGuiInputFlags_Repeat, id))
             choose(selected ? s.row + down : 0, selected ? s.col + right : 0);
     }
-    if (ImGui::IsKeyPressed(ImGuiKey_Escape)) lab.document.look(lab.document.scene().step, {});
+    if (!selected) return;
+    ImGui::SetKeyOwner(ImGuiKey_Escape, id);  // the first Escape lets go of the tile, the next one of the map
+    if (ImGui::IsKeyPressed(ImGuiKey_Escape, 0, id)) lab.document.look(lab.document.scene().step, {});
 }
 
 /// Where the walk is, the bytes so far and what each tile request became, one line each.
@@ -275,8 +310,9 @@ void account(Lab& lab, const Analysis& a, const sim::StepState& s, const Rect& b
         y += line;
     }
     y += line * 0.25f;
-    write(box.low.x, p.dim, say(Str::walk_bytes, sim::format_bytes(static_cast<double>(s.dram_read_bytes)),
-                                sim::format_bytes(static_cast<double>(s.dram_write_bytes))));
+    write(box.low.x, p.dim,
+          say(Str::walk_bytes, sim::format_bytes(static_cast<double>(s.dram_read_bytes)),
+              sim::format_bytes(static_cast<double>(s.dram_write_bytes))));
 }
 
 void map(Lab& lab, const Analysis& a, const sim::StepState& s, float height) {
@@ -295,24 +331,35 @@ void map(Lab& lab, const Analysis& a, const sim::StepState& s, float height) {
     if (s.step > 0) draw_strips(list, ms, k, s.tile.row, s.tile.col, false);
     const auto& select = lab.document.scene().select;
     if (select.operand == sim::to_string(ms.back().operand))
-        draw_strips(list, ms, k, std::min(select.row, ms.back().row_tiles() - 1), std::min(select.col, ms.back().col_tiles() - 1), true);
+        draw_strips(list, ms, k, std::min(select.row, ms.back().row_tiles() - 1),
+                    std::min(select.col, ms.back().col_tiles() - 1), true);
     for (const sim::Touch& t : s.touches)
         for (const Matrix& m : ms)
             if (m.operand == t.operand) draw_touch(list, m, t);
     const float gap = gap_between();
-    for (const Matrix& m : ms) label_matrix(list, m, &m == &ms.back() ? box.high.x - m.at.low.x : std::max(em(2), m.at.width() + gap / 2));
-    if (k.matmul)  // the corner above the left operand and beside the right one is free
-        account(lab, a, s, {at, {ms[1].at.low.x - gap, ms[0].at.low.y - gap}});
-    else
+    const bool beside_left = k.matmul;
+    for (const Matrix& m : ms)
+        label_matrix(list, m,
+                     (beside_left && &m == &ms.front()) || (!k.matmul && &m != &ms.back())
+                         ? m.at.width() + gap / 2
+                         : std::max(m.at.width(), box.high.x - m.at.low.x));
+    // The account stands left of the map, or in the corner above the left operand, or under an elementwise pass.
+    if (!k.matmul)
         account(lab, a, s, {{at.x, ms[0].at.high.y + gap}, box.high});
+    else if (ms[0].at.low.x - at.x > em(15))
+        account(lab, a, s, {at, {ms[0].at.low.x - gap, box.high.y}});
+    else
+        account(lab, a, s, {at, {ms[1].at.low.x - gap, ms[0].at.low.y - gap}});
     list.PopClipRect();
 }
 
-// ---- the walk --------------------------------------------------------------------------------------------------------
+// ---- the walk
+// --------------------------------------------------------------------------------------------------------
 
 bool transport_button(const char* glyph, Str name, const char* key, bool enabled = true) {
     ImGui::BeginDisabled(!enabled);
-    const bool hit = ImGui::Button(fmt::format("{}###{}", glyph, strings()[static_cast<std::size_t>(name)].id).c_str(), {em(2.2f), 0});
+    const bool hit = ImGui::Button(fmt::format("{}###{}", glyph, strings()[static_cast<std::size_t>(name)].id).c_str(),
+                                   {em(2.2f), 0});
     ImGui::EndDisabled();
     tip(fmt::format("{}  {}", tr(name), key));
     ImGui::SameLine(0, em(0.25f));
@@ -347,7 +394,8 @@ void transport(Lab& lab, i64 steps) {
     const float words = ImGui::CalcTextSize(say(Str::step_of, steps, steps).c_str()).x + em(0.5f);
     const bool roomy = ImGui::GetContentRegionAvail().x > words + em(4);
     ImGui::SetNextItemWidth(roomy ? ImGui::GetContentRegionAvail().x - words : -1);
-    if (ImGui::SliderScalar("##step", ImGuiDataType_S64, &to, &first, &steps, "", ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput))
+    if (ImGui::SliderScalar("##step", ImGuiDataType_S64, &to, &first, &steps, "",
+                            ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput))
         lab.set_step(to);
     if (!roomy) return tip(place);
     ImGui::SameLine(0, em(0.5f));

@@ -46,7 +46,8 @@ std::string explain(Operand operand, const sim::Flow& f) {
 }
 
 /// A bar of one report at one level: a segment an operand, from the left, on a scale where `full` bytes are `width`.
-void bar(Lab& lab, const sim::LevelTraffic& t, ImVec2 at, float width, float height, double full, double rule_at, bool strong) {
+void bar(Lab& lab, const sim::LevelTraffic& t, ImVec2 at, float width, float height, double full, double rule_at,
+         bool strong) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(at, {at.x + width, at.y + height}, colours().raised);
     float x = at.x;
@@ -95,7 +96,9 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
     heading(display_name(device, level).c_str());
     tip(tr(level == Level::dram ? Str::dram_tip : level == Level::l2 ? Str::l2_tip : Str::sram_tip));
     const float first = ImGui::GetCursorScreenPos().y;
-    const i64 bound = level == Level::dram ? a.report.bound.dram_bytes : level == Level::l2 ? a.report.bound.l2_bytes : 0;
+    const i64 bound = level == Level::dram ? a.report.bound.dram_bytes
+                      : level == Level::l2 ? a.report.bound.l2_bytes
+                                           : 0;
     for (std::size_t i = 0; i < a.variants.size(); ++i) {
         const sim::LevelTraffic& t = a.variants[i].report.traffic.at(level);
         if (!t.present) continue;
@@ -107,8 +110,9 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
         if (own) ImGui::PopFont();
         bar(lab, t, {left + name_width, at.y}, width, height, full, static_cast<double>(bound), own);
         const std::string total = bytes(t.total().bytes());
-        draw_text(list, {left + name_width + width + em(0.5f), at.y}, {left + name_width + width + value_width, at.y + height},
-                  own ? colours().text : colours().dim, total);
+        draw_text(list, {left + name_width + width + em(0.5f), at.y},
+                  {left + name_width + width + value_width, at.y + height}, own ? colours().text : colours().dim,
+                  total);
         ImGui::Dummy({name_width + width + value_width, height});
         copyable(total, name.c_str());
         ImGui::SetCursorScreenPos({left, at.y + height + gap});
@@ -119,13 +123,15 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
         rule(x_of(static_cast<double>(bound)), first - em(0.35f), bottom, Mark::bound);
         const std::string text = say(Str::bound_at, bytes(bound));
         const float room = ImGui::CalcTextSize(text.c_str()).x;
-        const float x = std::min(x_of(static_cast<double>(bound)) + em(0.5f), left + name_width + width + value_width - room);
+        const float x =
+            std::min(x_of(static_cast<double>(bound)) + em(0.5f), left + name_width + width + value_width - room);
         draw_text(list, {x, top}, {x + room + 1, top + ImGui::GetTextLineHeight()}, colours().dim, text);
     }
     if (level == Level::dram) {
         const sim::DramRange& range = a.report.dram_range;
         if (range.staggered_bytes > range.lockstep_bytes && range.lockstep_bytes > 0) {
-            hint(say(Str::dram_range, bytes(range.lockstep_bytes), bytes(range.expected_bytes), bytes(range.staggered_bytes)));
+            hint(say(Str::dram_range, bytes(range.lockstep_bytes), bytes(range.expected_bytes),
+                     bytes(range.staggered_bytes)));
             tip(tr(Str::dram_range_tip));
             const float y = first + height / 2, x0 = x_of(static_cast<double>(range.lockstep_bytes)),
                         x1 = std::min(x_of(static_cast<double>(range.staggered_bytes)), left + name_width + width);
@@ -133,7 +139,8 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
             draw_mark(list, {x_of(static_cast<double>(range.expected_bytes)), y}, em(0.28f), Mark::predicted);
         }
         const MeasuredRow* m = lab.measured.of(lab.document.experiment());
-        if (m && m->row.dram_bytes) draw_mark(list, {x_of(*m->row.dram_bytes), first + height / 2}, em(0.34f), Mark::measured);
+        if (m && m->row.dram_bytes)
+            draw_mark(list, {x_of(*m->row.dram_bytes), first + height / 2}, em(0.34f), Mark::measured);
     }
     ImGui::Dummy({0, em(0.15f)});
 }
@@ -159,7 +166,8 @@ void causes_table(const sim::LevelTraffic& t) {
     std::vector<const Column*> shown;
     for (const Column& c : columns)
         if (c.of(total) != 0) shown.push_back(&c);
-    const ImGuiTableFlags flags = ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchSame | ImGuiTableFlags_BordersInnerH;
+    const ImGuiTableFlags flags =
+        ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchSame | ImGuiTableFlags_BordersInnerH;
     if (!ImGui::BeginTable("causes", static_cast<int>(shown.size()) + 1, flags)) return;
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     ImGui::TableNextColumn();
@@ -192,6 +200,11 @@ void draw_traffic(Lab& lab) {
         hint(tr(Str::computing));
         return;
     }
+    if (!a->report.fit.ok()) {
+        coloured(colours().error, a->report.fit.why);
+        hint(tr(Str::no_traffic));
+        return;
+    }
     constexpr std::array levels = {Level::dram, Level::l2, Level::l1, Level::sram};
     // The legend: the operands that any bar shows, and the marks.
     std::array<bool, sim::operand_count> shown{};
@@ -211,17 +224,23 @@ void draw_traffic(Lab& lab) {
     ImGui::Spacing();
 
     float name_width = 0, value_width = 0;
-    for (const auto& v : a->variants) name_width = std::max(name_width, ImGui::CalcTextSize(sim::to_string(v.fusion).data()).x);
+    for (const auto& v : a->variants)
+        name_width = std::max(name_width, ImGui::CalcTextSize(sim::to_string(v.fusion).data()).x);
     name_width = name_width * 1.1f + em(1);
     value_width = ImGui::CalcTextSize("888 GB").x + em(1);
     for (Level level : levels) {
         double full = 0;
         for (const auto& v : a->variants)
-            if (v.report.traffic.at(level).present) full = std::max(full, static_cast<double>(v.report.traffic.at(level).total().bytes()));
-        if (level == Level::dram) full = std::max({full, static_cast<double>(a->report.bound.dram_bytes), static_cast<double>(a->report.dram_range.staggered_bytes)});
+            if (v.report.traffic.at(level).present)
+                full = std::max(full, static_cast<double>(v.report.traffic.at(level).total().bytes()));
+        if (level == Level::dram)
+            full = std::max({full, static_cast<double>(a->report.bound.dram_bytes),
+                             static_cast<double>(a->report.dram_range.staggered_bytes)});
         if (full > 0) level_rows(lab, *a, level, full, name_width, value_width);
     }
-    ImGui::SeparatorText(say(Str::why_bytes, display_name(lab.document.device(), Level::dram), sim::to_string(a->report.experiment.fusion)).c_str());
+    ImGui::SeparatorText(say(Str::why_bytes, display_name(lab.document.device(), Level::dram),
+                             sim::to_string(a->report.experiment.fusion))
+                             .c_str());
     causes_table(a->report.traffic.at(Level::dram));
 }
 

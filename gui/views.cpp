@@ -65,7 +65,8 @@ void build_layout(ImGuiID dockspace, ImVec2 size, std::string_view view) {
 }
 
 void raise_views(std::string_view view) {
-    for (Str s : {Str::view_roofline, Str::view_traffic, Str::view_tiles, view == "measure" ? Str::view_measure : Str::view_experiment})
+    for (Str s : {Str::view_roofline, Str::view_traffic, Str::view_tiles,
+                  view == "measure" ? Str::view_measure : Str::view_experiment})
         ImGui::SetWindowFocus(label(s));
 }
 

@@ -6,6 +6,7 @@
 #include <imgui_impl_opengl3.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <string>
 
 namespace gui {
@@ -56,7 +57,20 @@ void watch(GLFWwindow* w) {
 }  // namespace
 
 bool can_open(std::string& why) {
-    glfwSetErrorCallback(nullptr);
+#ifdef __linux__
+    const auto is_set = [](const char* name) {
+        const char* value = std::getenv(name);
+        return value && *value;
+    };
+    if (!is_set("DISPLAY") && !is_set("WAYLAND_DISPLAY")) {
+        why = "no window can be opened: neither DISPLAY nor WAYLAND_DISPLAY is set";
+        return false;
+    }
+#ifdef GLFW_PLATFORM  // since 3.4
+    // Asking for Wayland where there is none makes its library complain on stderr.
+    if (!is_set("WAYLAND_DISPLAY")) glfwInitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#endif
+#endif
     if (!glfwInit()) {
         why = "no window can be opened: " + last_error();
         return false;
@@ -78,6 +92,11 @@ Window::Window(const char* title, int width, int height, std::string& why) {
     }
     glfwSetWindowUserPointer(window_, this);
     watch(window_);
+    glfwSetDropCallback(window_, [](GLFWwindow* w, int count, const char** paths) {
+        auto& self = *static_cast<Window*>(glfwGetWindowUserPointer(w));
+        self.dropped_.insert(self.dropped_.end(), paths, paths + count);
+        self.redraw().input(glfwGetTime());
+    });
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(1);
     context_ = std::make_unique<Context>();
@@ -138,7 +157,5 @@ double Window::now() const { return glfwGetTime(); }
 float Window::dpi() const { return ImGui_ImplGlfw_GetContentScaleForWindow(window_); }
 
 void Window::close() { glfwSetWindowShouldClose(window_, GLFW_TRUE); }
-
-void Window::set_title(const char* title) { glfwSetWindowTitle(window_, title); }
 
 }  // namespace gui

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gui/context.hpp"
 #include "gui/redraw.hpp"
@@ -15,7 +17,7 @@ namespace gui {
 bool can_open(std::string& why);
 
 class Window {
-  public:
+public:
     /// Opens the window. `why` is empty on success, else one sentence and the object is of no use.
     Window(const char* title, int width, int height, std::string& why);
     ~Window();
@@ -35,12 +37,14 @@ class Window {
     float dpi() const;
     const Fonts& fonts() const { return context_->fonts(); }
     void close();
-    void set_title(const char* title);
+    /// Paths of files that were dropped on the window since the last call.
+    std::vector<std::string> dropped() { return std::exchange(dropped_, {}); }
 
-  private:
+private:
     GLFWwindow* window_ = nullptr;
     std::unique_ptr<Context> context_;
     Redraw redraw_;
+    std::vector<std::string> dropped_;
 };
 
 }  // namespace gui

@@ -81,14 +81,18 @@ i64 lay_out(const Op& op, std::byte* base, Operands& o) {
     if (forward && d.bias) layout.matrix(o.bias, d.out, 1, d.n);
     if (forward && (op.fusion == Fusion::none || op.fusion == Fusion::unfused)) layout.matrix(o.z, d.out, d.m, d.n);
     if ((forward && op.fusion != Fusion::none) || (masks && !by_bits)) {
-        if (o.z && op.in_place) o.y = o.z;
-        else layout.matrix(o.y, d.out, d.m, d.n);
+        if (o.z && op.in_place)
+            o.y = o.z;
+        else
+            layout.matrix(o.y, d.out, d.m, d.n);
     }
     if (by_bits && ((forward && op.fusion != Fusion::none) || masks)) layout.bits(o.mask, d.m, d.n);
     if (masks) layout.matrix(o.dy, d.out, d.m, d.n);
     if (backward && op.fusion != Fusion::fused) {
-        if (masks && op.in_place) o.dz = o.dy;
-        else layout.matrix(o.dz, d.out, d.m, d.n);
+        if (masks && op.in_place)
+            o.dz = o.dy;
+        else
+            layout.matrix(o.dz, d.out, d.m, d.n);
     }
     if (dgrad) layout.matrix(o.dx, d.dtype, d.m, d.k);
     if (wgrad) layout.matrix(o.dw, op.accumulate ? Dtype::f32 : d.dtype, d.k, d.n);

@@ -16,8 +16,8 @@ struct Matrix {
     void* data = nullptr;
     Dtype dtype = Dtype::f32;
     i64 rows = 0, cols = 0;
-    i64 pitch = 0;         ///< elements from one row to the next
-    i64 batch_pitch = 0;   ///< elements from one problem to the next
+    i64 pitch = 0;        ///< elements from one row to the next
+    i64 batch_pitch = 0;  ///< elements from one problem to the next
 
     explicit operator bool() const { return data != nullptr; }
     /// Address of element (i, j) of problem b.
@@ -40,9 +40,7 @@ struct BitMatrix {
 
     explicit operator bool() const { return data != nullptr; }
     std::byte* row(i64 b, i64 i) const { return data + b * batch_pitch + i * pitch; }
-    bool get(i64 b, i64 i, i64 j) const {
-        return (std::to_integer<int>(row(b, i)[j / 8]) >> (j % 8)) & 1;
-    }
+    bool get(i64 b, i64 i, i64 j) const { return (std::to_integer<int>(row(b, i)[j / 8]) >> (j % 8)) & 1; }
     void set(i64 b, i64 i, i64 j, bool value) const {
         const auto bit = std::byte{1} << static_cast<int>(j % 8);
         row(b, i)[j / 8] = value ? row(b, i)[j / 8] | bit : row(b, i)[j / 8] & ~bit;
@@ -65,7 +63,7 @@ Pages allocate_pages(i64 bytes);
 
 /// Memory for the operands of one operation, in one slab.
 class OperandSet {
-  public:
+public:
     /// Operands of `op` with the pitches its layer asks for; zeroed. Throws std::bad_alloc.
     explicit OperandSet(const Op& op);
 
@@ -77,7 +75,7 @@ class OperandSet {
     /// Takes another set's contents; both must be of the same operation.
     void copy_from(const OperandSet& other);
 
-  private:
+private:
     Op op_;
     i64 bytes_ = 0;
     Pages slab_;

@@ -18,9 +18,7 @@ struct Op {
 
     bool runs(sim::Pass p) const { return pass == p || pass == sim::Pass::train; }
     /// The forward of `train upstream` is the fused one: upstream speaks of the backward pass only.
-    sim::Fusion forward_fusion() const {
-        return fusion == sim::Fusion::upstream ? sim::Fusion::fused : fusion;
-    }
+    sim::Fusion forward_fusion() const { return fusion == sim::Fusion::upstream ? sim::Fusion::fused : fusion; }
 };
 
 }  // namespace kernels

@@ -7,19 +7,21 @@ namespace sim {
 
 namespace {
 
-
 struct Operation {
-    double read = 0, write = 0;   ///< compulsory bytes
-    double narrowest = 4;         ///< bytes of the narrowest matrix element
+    double read = 0, write = 0;  ///< compulsory bytes
+    double narrowest = 4;        ///< bytes of the narrowest matrix element
 };
 
 /// The operation's own operands, once each (bits of a mask included, whatever its padding).
 Operation operands_of(const Experiment& e) {
     const Dense& d = e.dense;
     const double m = static_cast<double>(d.m), n = static_cast<double>(d.n), k = static_cast<double>(d.k);
-    const double in = 8.0 * static_cast<double>(storage_bytes(d.dtype)), out = 8.0 * static_cast<double>(storage_bytes(d.out));
+    const double in = 8.0 * static_cast<double>(storage_bytes(d.dtype)),
+                 out = 8.0 * static_cast<double>(storage_bytes(d.out));
     const double batch = static_cast<double>(d.batch);
-    const auto matrix = [&](double rows, double cols, double bits) { return std::ceil(batch * rows * cols * bits / 8); };
+    const auto matrix = [&](double rows, double cols, double bits) {
+        return std::ceil(batch * rows * cols * bits / 8);
+    };
     const double x = matrix(m, k, in), w = matrix(k, n, in), y = matrix(m, n, out);
     const double dw = matrix(k, n, e.accumulate ? 32 : in);
     const bool ready = e.fusion == Fusion::none || e.fusion == Fusion::upstream;  // a given dZ replaces dY and residual
@@ -90,7 +92,8 @@ Bound bound(const Experiment& e, const Device& d) {
     Bound b;
     b.dram_bytes = static_cast<i64>(std::min(dram, 9e18));
     const double passes = e.precision == Precision::highest ? 6 : e.precision == Precision::high ? 3 : 1;
-    const double fastest = d.clock.max.known() && d.clock.boost.known() ? std::max(1.0, d.clock.max.value / d.clock.boost.value) : 1;
+    const double fastest =
+        d.clock.max.known() && d.clock.boost.known() ? std::max(1.0, d.clock.max.value / d.clock.boost.value) : 1;
     const double peak = d.peak_flops(e.dense.dtype) * fastest;
     b.math_us = std::isnan(peak) ? 0 : 1e6 * flops * (e.dense.dtype == Dtype::f32 ? passes : 1) / peak;
     b.dram_us = 1e6 * dram / d.dram.bandwidth_spec.or_else(d.dram.bandwidth.or_else(INFINITY));
@@ -99,7 +102,9 @@ Bound bound(const Experiment& e, const Device& d) {
         b.l2_us = 1e6 * l2 / (1.05 * d.l2.bandwidth.value);  // measured, not a datasheet's: the margin of a probe
     }
     b.time_us = std::max({b.math_us, b.dram_us, b.l2_us});
-    b.ceiling = b.time_us == b.math_us ? Bound::Ceiling::math : b.time_us == b.dram_us ? Bound::Ceiling::dram : Bound::Ceiling::l2;
+    b.ceiling = b.time_us == b.math_us   ? Bound::Ceiling::math
+                : b.time_us == b.dram_us ? Bound::Ceiling::dram
+                                         : Bound::Ceiling::l2;
     return b;
 }
 

@@ -11,8 +11,9 @@ namespace sim {
 Cache::Cache(const Shape& s) : shape_(s) {
     const bool sectors_ok = s.sector > 0 && s.line >= s.sector && s.line % s.sector == 0 && s.line / s.sector <= 64;
     if (!sectors_ok || s.ways < 1 || s.bytes < s.ways * s.line || s.bytes % (s.ways * s.line) != 0)
-        throw BadInput(fmt::format("cache of {} B, {} ways, {} B lines, {} B sectors: expected whole sets of whole lines of 1 to 64 sectors",
-                                   s.bytes, s.ways, s.line, s.sector));
+        throw BadInput(fmt::format(
+            "cache of {} B, {} ways, {} B lines, {} B sectors: expected whole sets of whole lines of 1 to 64 sectors",
+            s.bytes, s.ways, s.line, s.sector));
     sets_ = static_cast<std::uint64_t>(s.bytes / (s.ways * s.line));
     if (std::has_single_bit(sets_)) set_mask_ = sets_ - 1;
     lines_.resize(sets_ * static_cast<std::uint64_t>(s.ways));
@@ -35,7 +36,8 @@ Cache::Line& Cache::find_or_evict(std::uint64_t line_address) {
 }
 
 i64 Cache::access(std::uint64_t address, i64 bytes, bool write) {
-    const std::uint64_t sector = static_cast<std::uint64_t>(shape_.sector), line_bytes = static_cast<std::uint64_t>(shape_.line);
+    const std::uint64_t sector = static_cast<std::uint64_t>(shape_.sector),
+                        line_bytes = static_cast<std::uint64_t>(shape_.line);
     i64 fetched = 0;
     for (std::uint64_t at = address / sector * sector; at < address + static_cast<std::uint64_t>(bytes); at += sector) {
         const std::uint64_t bit = std::uint64_t{1} << (at % line_bytes / sector);

@@ -10,9 +10,9 @@ namespace sim {
 
 /// Lines of `line` bytes in sets of `ways`, filled sector by sector; write-allocate, write-back (or write-through).
 class Cache {
-  public:
+public:
     struct Shape {
-        i64 bytes = 0;   ///< capacity; bytes / (ways x line) sets, any number of them
+        i64 bytes = 0;  ///< capacity; bytes / (ways x line) sets, any number of them
         i64 ways = 1;
         i64 line = 128;
         i64 sector = 32;  ///< divides line
@@ -21,8 +21,8 @@ class Cache {
     /// Throws BadInput where the shape has no whole number of sets or sectors.
     explicit Cache(const Shape& shape);
 
-    /// Sectors that an access of [address, address + bytes) had to fetch; a write marks them dirty (write-through: passes
-    /// them on and allocates nothing on a miss).
+    /// Sectors that an access of [address, address + bytes) had to fetch; a write marks them dirty (write-through:
+    /// passes them on and allocates nothing on a miss).
     i64 access(std::uint64_t address, i64 bytes, bool write);
 
     i64 sector_misses() const { return misses_; }
@@ -30,7 +30,7 @@ class Cache {
     /// Dirty sectors still inside.
     i64 dirty_sectors() const;
 
-  private:
+private:
     struct Line {
         std::uint64_t tag = ~std::uint64_t{0};
         std::uint64_t valid = 0, dirty = 0;  // one bit a sector

@@ -23,16 +23,19 @@ i64 Ledger::settle(Operand o, i64 bytes) {
 Slots slots_of(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels) {
     Slots slots;
     for (const Kernel& k : kernels)
-        slots.push_back(d.kind == DeviceKind::gpu && k.matmul ? std::max<i64>(1, occupancy(e, d, cta_shape(e, d, k)).slots) : 1);
+        slots.push_back(
+            d.kind == DeviceKind::gpu && k.matmul ? std::max<i64>(1, occupancy(e, d, cta_shape(e, d, k)).slots) : 1);
     return slots;
 }
 
 Counts count(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, Count how) {
     double requests = 0;
     for (const Kernel& k : kernels)
-        requests += static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) * static_cast<double>(k.k_steps()) *
-                    static_cast<double>(k.batch) * static_cast<double>(std::max<std::size_t>(1, k.left.size() + k.right.size()));
-    const bool replay = how == Count::replay || (how == Count::automatic && requests <= static_cast<double>(replay_limit));
+        requests += static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) *
+                    static_cast<double>(k.k_steps()) * static_cast<double>(k.batch) *
+                    static_cast<double>(std::max<std::size_t>(1, k.left.size() + k.right.size()));
+    const bool replay =
+        how == Count::replay || (how == Count::automatic && requests <= static_cast<double>(replay_limit));
     Counts c;
     if (d.kind == DeviceKind::gpu) {
         const Slots slots = slots_of(e, d, kernels);
@@ -41,8 +44,9 @@ Counts count(const Experiment& e, const Device& d, const std::vector<Kernel>& ke
         c = replay ? walk_sequential(e, d, kernels) : closed_sequential(e, d, kernels);
     }
     const double drift = d.l2.drift.or_else(0);
-    c.dram_range.expected_bytes = c.dram_range.lockstep_bytes +
-                                  static_cast<i64>(drift * static_cast<double>(c.dram_range.staggered_bytes - c.dram_range.lockstep_bytes));
+    c.dram_range.expected_bytes =
+        c.dram_range.lockstep_bytes +
+        static_cast<i64>(drift * static_cast<double>(c.dram_range.staggered_bytes - c.dram_range.lockstep_bytes));
     return c;
 }
 

@@ -14,13 +14,13 @@ struct Counts {
     DramRange dram_range;          ///< equal three times on sequential machines
     bool replayed = false;
     bool exact = false;
-    i64 requests = 0;              ///< tile requests a full (lockstep) replay makes
+    i64 requests = 0;  ///< tile requests a full (lockstep) replay makes
 };
 
 /// What the kernels of an experiment have read and written so far, operand by operand: which reads are still owed
 /// (compulsory), and the bits behind the bytes given out, so that an operand's total is rounded up once.
 class Ledger {
-  public:
+public:
     explicit Ledger(const std::vector<Kernel>& kernels);
     /// The bytes of `bits` more read (or written) of an operand.
     i64 read_bytes(Operand o, i64 bits) { return next(read_bits_[static_cast<int>(o)], bits); }
@@ -28,7 +28,7 @@ class Ledger {
     /// How many of `bytes` just read were owed; they no longer are.
     i64 settle(Operand o, i64 bytes);
 
-  private:
+private:
     static i64 next(i64& sum, i64 bits) {
         const i64 before = (sum + 7) / 8;
         sum += bits;

@@ -33,7 +33,9 @@ __int128 operand_reads(const Experiment& e, const Device& d, const Kernel& k, co
 
 }  // namespace
 
-i64 effective_bits(const Device& d) { return 8 * static_cast<i64>(d.l2.effective_bytes.or_else(d.l2.bytes.or_else(0))); }
+i64 effective_bits(const Device& d) {
+    return 8 * static_cast<i64>(d.l2.effective_bytes.or_else(d.l2.bytes.or_else(0)));
+}
 i64 whole_bits(const Device& d) { return 8 * static_cast<i64>(d.l2.bytes.or_else(0)); }
 
 void add(DramFlows& sum, const DramFlows& flows) {
@@ -59,10 +61,12 @@ Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, const
     const MovedUnit unit = moved_unit(d, e);
 
     const auto read = [&](const Access& a, i64 multicast, bool fills_sram, bool is_left) {
-        const i64 times = sweeps(k, a) * a.slices * k.batch, from_l2 = ceil_div(sweeps(k, a), multicast) * a.slices * k.batch;
+        const i64 times = sweeps(k, a) * a.slices * k.batch,
+                  from_l2 = ceil_div(sweeps(k, a), multicast) * a.slices * k.batch;
         const i64 moved = sweep_moved_bytes(a.tensor, unit, axis_tile(k, a.col_axis));
         Flow f;
-        f.read_bytes = clamp64((static_cast<__int128>(a.tensor.rows) * a.tensor.cols * from_l2 * a.tensor.bits + 7) / 8);
+        f.read_bytes =
+            clamp64((static_cast<__int128>(a.tensor.rows) * a.tensor.cols * from_l2 * a.tensor.bits + 7) / 8);
         f.moved_read_bytes = clamp64(static_cast<__int128>(moved) * from_l2);
         f.causes.compulsory = a.compulsory ? std::min(f.read_bytes, a.tensor.bytes(k.batch)) : 0;
         f.causes.capacity = f.read_bytes - f.causes.compulsory;
@@ -72,7 +76,8 @@ Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, const
         Flow s;
         s.write_bytes = clamp64((static_cast<__int128>(a.tensor.rows) * a.tensor.cols * times * a.tensor.bits + 7) / 8);
         s.read_bytes = clamp64(operand_reads(e, d, k, a, is_left));
-        // wgmma takes wgrad's operands from SMEM only: masking rewrites the dY tile there (read, mask, write) each k-step.
+        // wgmma takes wgrad's operands from SMEM only: masking rewrites the dY tile there (read, mask, write) each
+        // k-step.
         const bool masked = !is_left && k.right.size() > 1 && a.tensor.name == Operand::dy;
         if (masked && e.engine == Engine::wgmma && k.pass == Pass::wgrad) {
             s.read_bytes += s.write_bytes;
@@ -89,7 +94,8 @@ Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, const
     for (const Access& a : k.epilogue) read(a, 1, false, false);
     for (const Access& a : k.outputs) {
         Flow f;
-        f.write_bytes = static_cast<i64>((static_cast<__int128>(a.tensor.rows) * a.tensor.cols * a.slices * k.batch * a.tensor.bits + 7) / 8);
+        f.write_bytes = static_cast<i64>(
+            (static_cast<__int128>(a.tensor.rows) * a.tensor.cols * a.slices * k.batch * a.tensor.bits + 7) / 8);
         f.moved_write_bytes = a.slices * k.batch * sweep_moved_bytes(a.tensor, unit, axis_tile(k, a.col_axis));
         f.causes.write = f.write_bytes;
         f.causes.padding = f.moved_write_bytes - f.write_bytes;
@@ -117,7 +123,9 @@ Counts replay_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
     const MovedUnit unit = moved_unit(d, e);
     for (const bool staggered : {false, true}) {
         Replay<> replay(effective_bits(d), whole_bits(d), unit);
-        const auto run = [&](std::size_t i) { return replay.run(kernels[i], e.raster, e.cluster, slots[i], staggered); };
+        const auto run = [&](std::size_t i) {
+            return replay.run(kernels[i], e.raster, e.cluster, slots[i], staggered);
+        };
         if (e.l2 == L2Start::warm)  // the run before this one
             for (std::size_t i = 0; i < kernels.size(); ++i) run(i);
         Ledger ledger(kernels);
@@ -131,7 +139,8 @@ Counts replay_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
         if (!staggered) c.kernels.back().at(Level::dram).dirty_at_end_bytes = (replay.dirty_bits() + 7) / 8;
     }
     for (const Kernel& k : kernels)
-        c.requests += k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch * static_cast<i64>(k.left.size() + k.right.size());
+        c.requests +=
+            k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch * static_cast<i64>(k.left.size() + k.right.size());
     return c;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// What both GPU engines share: the levels above DRAM, which follow from the tiles alone, and how DRAM reads are explained.
+// What both GPU engines share: the levels above DRAM, which follow from the tiles alone, and how DRAM reads are
+// explained.
 
 #include "sim/count.hpp"
 #include "sim/extent.hpp"

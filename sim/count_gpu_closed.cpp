@@ -1,6 +1,7 @@
-// The GPU counts by formula. A wave of CTAs in lockstep fetches each row strip of the left operand and each column strip
-// of the right one once; whether a strip is still there when a later wave wants it again follows from the bytes touched
-// in between, since the L2 is an LRU. Where those bytes cannot straddle its capacity the result equals the replay's.
+// The GPU counts by formula. A wave of CTAs in lockstep fetches each row strip of the left operand and each column
+// strip of the right one once; whether a strip is still there when a later wave wants it again follows from the bytes
+// touched in between, since the L2 is an LRU. Where those bytes cannot straddle its capacity the result equals the
+// replay's.
 
 #include <cmath>
 
@@ -29,11 +30,13 @@ struct StripFetches {
 
 /// The waves of one matmul over its grid of tiles, for one batch entry and slice.
 class Waves {
-  public:
+public:
     Waves(const Kernel& k, const Raster& raster, i64 slots, double capacity_bits)
         : k_(k), raster_(raster), slots_(slots), capacity_(capacity_bits), tm_(k.row_tiles()), tn_(k.col_tiles()) {
         // along_n walks groups of one row, along_m one group of all rows.
-        group_ = raster.kind == Raster::along_n ? 1 : raster.kind == Raster::grouped ? std::min<i64>(raster.group, tm_) : tm_;
+        group_ = raster.kind == Raster::along_n   ? 1
+                 : raster.kind == Raster::grouped ? std::min<i64>(raster.group, tm_)
+                                                  : tm_;
         const double red = static_cast<double>(k.extent.red);
         row_bits_ = bits_per_element(k.left) * red;
         col_bits_ = bits_per_element(k.right) * red;
@@ -66,7 +69,7 @@ class Waves {
     double outer_distance() const { return static_cast<double>(group_ == 1 ? tn_ : group_); }
     bool outer_is_col() const { return group_ == 1; }
 
-  private:
+private:
     struct Strip {
         i64 last;  ///< wave that used it before, -1 = none
         double extent;
@@ -102,11 +105,13 @@ class Waves {
         } else {
             walk_groups(begin, end);
         }
-        const double out = static_cast<double>(end - begin) * static_cast<double>(k_.tile.bm) * static_cast<double>(k_.tile.bn) * out_bits_;
+        const double out = static_cast<double>(end - begin) * static_cast<double>(k_.tile.bm) *
+                           static_cast<double>(k_.tile.bn) * out_bits_;
         operand_.push_back(bits_);
         prefix_.push_back(prefix_.back() + bits_ + out);
         f_.streamed_bits += bits_;
-        const double step = bits_ * static_cast<double>(std::min(k_.tile.bk, k_.extent.red)) / static_cast<double>(k_.extent.red);
+        const double step =
+            bits_ * static_cast<double>(std::min(k_.tile.bk, k_.extent.red)) / static_cast<double>(k_.extent.red);
         if (step > capacity_) f_.exact = false;  // even within a step the L2 cannot hold what is shared
         // Neighbouring strips were mostly used in the same wave before.
         i64 wave = -2;
@@ -141,7 +146,7 @@ class Waves {
         if (u < 0) return 1;
         const std::size_t from = static_cast<std::size_t>(u), to = static_cast<std::size_t>(wave_);
         const double before = operand_[from], now = bits_;
-        const double between = prefix_[to] - prefix_[from + 1];            // whole waves in between, with their outputs
+        const double between = prefix_[to] - prefix_[from + 1];  // whole waves in between, with their outputs
         const double outputs = prefix_[from + 1] - prefix_[from] - before;  // of the wave that used it
         const double at_least = std::max(std::min(before, now) - step, to > from + 1 ? operand_[from + 1] : 0.0);
         const double at_most = before + now + outputs + between;
@@ -161,18 +166,23 @@ class Waves {
     StripFetches coarse() const {
         StripFetches f;
         f.exact = false;
-        const double tiles = static_cast<double>(tm_) * static_cast<double>(tn_), waves = std::ceil(tiles / static_cast<double>(slots_));
+        const double tiles = static_cast<double>(tm_) * static_cast<double>(tn_),
+                     waves = std::ceil(tiles / static_cast<double>(slots_));
         const double per_col = static_cast<double>(group_), full = std::max(1.0, static_cast<double>(slots_) / per_col);
-        const double rows = std::min(static_cast<double>(tm_), std::max(per_col, static_cast<double>(slots_) / static_cast<double>(tn_)));
+        const double rows = std::min(static_cast<double>(tm_),
+                                     std::max(per_col, static_cast<double>(slots_) / static_cast<double>(tn_)));
         const double cols = std::min(static_cast<double>(tn_), full);
         const double row_extent = static_cast<double>(std::min(k_.tile.bm, k_.extent.rows));
         const double col_extent = static_cast<double>(std::min(k_.tile.bn, k_.extent.cols));
         const double wave_bits = rows * row_extent * row_bits_ + cols * col_extent * col_bits_;
-        const double row_strips = static_cast<double>(k_.extent.rows) * row_bits_, col_strips = static_cast<double>(k_.extent.cols) * col_bits_;
-        f.rows = row_strips + wave_bits <= capacity_ ? static_cast<double>(k_.extent.rows)
-                                                     : std::max(static_cast<double>(k_.extent.rows), waves * rows * row_extent);
-        f.cols = col_strips + wave_bits <= capacity_ ? static_cast<double>(k_.extent.cols)
-                                                     : std::max(static_cast<double>(k_.extent.cols), waves * cols * col_extent);
+        const double row_strips = static_cast<double>(k_.extent.rows) * row_bits_,
+                     col_strips = static_cast<double>(k_.extent.cols) * col_bits_;
+        f.rows = row_strips + wave_bits <= capacity_
+                     ? static_cast<double>(k_.extent.rows)
+                     : std::max(static_cast<double>(k_.extent.rows), waves * rows * row_extent);
+        f.cols = col_strips + wave_bits <= capacity_
+                     ? static_cast<double>(k_.extent.cols)
+                     : std::max(static_cast<double>(k_.extent.cols), waves * cols * col_extent);
         f.streamed_bits = waves * wave_bits;
         f.last_wave_bits = wave_bits;
         return f;
@@ -214,8 +224,8 @@ void add_writes(const Kernel& k, const MovedUnit& unit, DramFlows& flows) {
 }
 
 double tensor_bits(const Access& a, i64 batch) {
-    return static_cast<double>(a.tensor.rows) * static_cast<double>(a.tensor.cols) * static_cast<double>(a.tensor.bits) *
-           static_cast<double>(batch * a.slices);
+    return static_cast<double>(a.tensor.rows) * static_cast<double>(a.tensor.cols) *
+           static_cast<double>(a.tensor.bits) * static_cast<double>(batch * a.slices);
 }
 
 using Key = std::pair<Operand, int>;
@@ -272,14 +282,16 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
         } else if (k.matmul) {
             Waves waves(k, e.raster, std::max<i64>(1, slots[i] / std::max(1, k.splits)), effective);
             const StripFetches f = waves.fetches();
-            const double rows = f.rows / static_cast<double>(k.extent.rows), cols = f.cols / static_cast<double>(k.extent.cols);
+            const double rows = f.rows / static_cast<double>(k.extent.rows),
+                         cols = f.cols / static_cast<double>(k.extent.cols);
             const bool lone = kernels.size() == 1 || (i == 0 && e.pass == Pass::forward);
             c.exact = c.exact && f.exact && lone && k.batch == 1 && k.splits == 1 && e.cluster == Shape2{1, 1};
             // Drifting CTAs share the strip with the long way round only while it outlives the drift.
-            const double per_tile = (f.rows * bits_per_element(k.left) + f.cols * bits_per_element(k.right)) *
-                                    static_cast<double>(k.extent.red) /
-                                    std::max(1.0, std::ceil(static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) /
-                                                            static_cast<double>(slots[i])));
+            const double per_tile =
+                (f.rows * bits_per_element(k.left) + f.cols * bits_per_element(k.right)) *
+                static_cast<double>(k.extent.red) /
+                std::max(1.0, std::ceil(static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) /
+                                        static_cast<double>(slots[i])));
             const double lag = std::min(1.0, waves.outer_distance() / static_cast<double>(slots[i]));
             const bool survives = lag * per_tile <= effective;
             const double all_rows = static_cast<double>(k.col_tiles()), all_cols = static_cast<double>(k.row_tiles());
@@ -298,9 +310,11 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
                 add_read(a, 1, k.batch, unit, axis_tile(k, a.col_axis), apart);
                 if (a.row_axis == Axis::one) c.exact = false;  // a bias is read again by each wave that lost it
             }
-            const double last_outputs = std::min(outputs, static_cast<double>(slots[i]) * static_cast<double>(k.tile.bm) *
-                                                              static_cast<double>(k.tile.bn) * bits_per_element(k.outputs));
-            dirty = std::min(effective, last_outputs + std::max(0.0, effective - last_outputs - f.last_wave_bits) * 0.5);
+            const double last_outputs =
+                std::min(outputs, static_cast<double>(slots[i]) * static_cast<double>(k.tile.bm) *
+                                      static_cast<double>(k.tile.bn) * bits_per_element(k.outputs));
+            dirty =
+                std::min(effective, last_outputs + std::max(0.0, effective - last_outputs - f.last_wave_bits) * 0.5);
             dirty = std::min(dirty, outputs);
             since_last = f.streamed_bits;
         } else {
@@ -319,8 +333,10 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
                     else if (start > whole && finish > whole)
                         read = 1;
                     else
-                        read = start <= whole ? 1 - (whole - start) / (finish - start) : (whole - start) / (finish - start);
-                    const double tile = static_cast<double>(k.tile.bm) * static_cast<double>(k.tile.bn) * static_cast<double>(a.tensor.bits);
+                        read = start <= whole ? 1 - (whole - start) / (finish - start)
+                                              : (whole - start) / (finish - start);
+                    const double tile = static_cast<double>(k.tile.bm) * static_cast<double>(k.tile.bn) *
+                                        static_cast<double>(a.tensor.bits);
                     if (own - tile <= whole || e.raster.kind != Raster::along_n || k.reverse) c.exact = false;
                 }
                 add_read(a, read, k.batch, unit, axis_tile(k, a.col_axis), flows);
@@ -333,7 +349,8 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
         add(lockstep, flows);
         add(staggered, apart);
         c.kernels.push_back(gpu_traffic(e, d, k, flows, ledger));
-        c.requests += k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch * static_cast<i64>(k.left.size() + k.right.size());
+        c.requests +=
+            k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch * static_cast<i64>(k.left.size() + k.right.size());
     }
     c.kernels.back().at(Level::dram).dirty_at_end_bytes = static_cast<i64>(dirty / 8);
     c.dram_range.lockstep_bytes = dram_bytes(lockstep);

@@ -19,7 +19,8 @@ struct Loop {
 };
 std::vector<Loop> loops_of(const Kernel& k, Order order) {
     constexpr Axis m = Axis::rows, n = Axis::cols, r = Axis::red;
-    constexpr std::array<std::array<Axis, 3>, 6> orders = {{{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
+    constexpr std::array<std::array<Axis, 3>, 6> orders = {
+        {{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
     std::vector<Loop> loops;
     for (Axis a : k.matmul ? orders[static_cast<int>(order)] : orders[0])
         if (const i64 trips = axis_trips(k, a); trips > 1) loops.push_back({a, trips});
@@ -60,8 +61,8 @@ Tensor as_partial(const Tensor& t) { return {t.name, t.rows, t.cols, 32, t.varia
 
 i64 bytes_of(i64 elements, i64 bits) { return static_cast<i64>((static_cast<__int128>(elements) * bits + 7) / 8); }
 
-/// An epilogue operand that lies along the output (the X that drelu tests, the dW accumulated on): read once a tile, when
-/// it is finished (or first visited), however often the order comes back to it.
+/// An epilogue operand that lies along the output (the X that drelu tests, the dW accumulated on): read once a tile,
+/// when it is finished (or first visited), however often the order comes back to it.
 bool along_output(const Kernel& k, const Access& a) {
     return k.matmul && a.row_axis == Axis::rows && a.col_axis == Axis::cols;
 }
@@ -85,7 +86,7 @@ bool stays(const Kernel& k, const std::vector<Loop>& loops, std::size_t f, doubl
 constexpr i64 micro_rows = 8, micro_cols = 48;
 
 class Accountant {
-  public:
+public:
     Accountant(const Experiment& e, const Device& d) : e_(e), d_(d), unit_(moved_unit(d, e)) {}
 
     Traffic traffic(const Kernel& k, const Movement& m, Ledger& ledger) const {
@@ -121,7 +122,8 @@ class Accountant {
                 if (!along_output(k, a)) kept = kept_in_cache(k, loops, a, cache);
             }
             Flow dram;
-            const bool still_there = is_cpu && !k.matmul && !a.compulsory && 2.0 * static_cast<double>(x.bytes()) <= cache;
+            const bool still_there =
+                is_cpu && !k.matmul && !a.compulsory && 2.0 * static_cast<double>(x.bytes()) <= cache;
             if (!still_there) dram = read(ledger.read_bytes(x.name, elements / kept * x.bits), moved / kept);
             settle(dram, a, ledger);
             t.at(Level::dram).of(x.name) += dram;
@@ -140,7 +142,8 @@ class Accountant {
             once.write_bytes = bytes_of(whole, a.tensor.bits);
             once.moved_write_bytes = k.batch * sweep_moved_bytes(a.tensor, unit_, axis_tile(k, a.col_axis));
             once.causes.write = once.write_bytes;
-            // Partial sums go out as f32 and come back, once less than the tile is visited; a mask is written at the end.
+            // Partial sums go out as f32 and come back, once less than the tile is visited; a mask is written at the
+            // end.
             const i64 visits = i == 0 ? m.visit_elements / whole : 1;
             const i64 partial = bytes_of(whole, 32), partial_moved = visits > 1 ? m.partial_moved / (visits - 1) : 0;
             const auto visited = [&](i64 times) {
@@ -155,7 +158,8 @@ class Accountant {
             };
             const Flow below = visited(visits);  // what leaves the SRAM
             if (is_cpu) t.at(Level::l2).of(a.tensor.name) += below;
-            t.at(Level::dram).of(a.tensor.name) += is_cpu && visits > 1 ? visited(visits / kept_in_cache(k, loops, a, cache)) : below;
+            t.at(Level::dram).of(a.tensor.name) +=
+                is_cpu && visits > 1 ? visited(visits / kept_in_cache(k, loops, a, cache)) : below;
             Flow on_chip;
             on_chip.read_bytes = on_chip.moved_read_bytes = below.write_bytes;
             on_chip.write_bytes = on_chip.moved_write_bytes = below.write_bytes + below.read_bytes;
@@ -166,7 +170,7 @@ class Accountant {
         return t;
     }
 
-  private:
+private:
     static Flow read(i64 requested, i64 moved) {
         Flow f;
         f.read_bytes = requested;
@@ -215,7 +219,8 @@ Movement move_by_formula(const Experiment& e, const Kernel& k, const MovedUnit& 
     const Access& out = k.outputs[0];
     const i64 visits = refetch(loops, out).sweeps;
     m.visit_elements = out.tensor.rows * out.tensor.cols * visits * k.batch;
-    m.partial_moved = sweep_moved_bytes(as_partial(out.tensor), unit, axis_tile(k, out.col_axis)) * (visits - 1) * k.batch;
+    m.partial_moved =
+        sweep_moved_bytes(as_partial(out.tensor), unit, axis_tile(k, out.col_axis)) * (visits - 1) * k.batch;
     return m;
 }
 
@@ -232,10 +237,12 @@ Movement move_by_walk(const Experiment& e, const Kernel& k, const MovedUnit& uni
     std::vector<Held> inputs;
     each_input(k, [&](const Access& a) { inputs.push_back({&a, -1, -1, 0, 0, {}}); });
     const Access& out = k.outputs[0];
-    const i64 row_trips = axis_trips(k, out.row_axis), col_trips = axis_trips(k, out.col_axis), steps = axis_trips(k, Axis::red);
+    const i64 row_trips = axis_trips(k, out.row_axis), col_trips = axis_trips(k, out.col_axis),
+              steps = axis_trips(k, Axis::red);
 
     const auto size = [&](const Access& a, i64 row, i64 col) {
-        return clipped(a.tensor.rows, axis_tile(k, a.row_axis), row) * clipped(a.tensor.cols, axis_tile(k, a.col_axis), col);
+        return clipped(a.tensor.rows, axis_tile(k, a.row_axis), row) *
+               clipped(a.tensor.cols, axis_tile(k, a.col_axis), col);
     };
     const auto moved = [&](const Tensor& t, const Access& a, i64 row, i64 col) {
         const i64 r0 = row * axis_tile(k, a.row_axis), c0 = col * axis_tile(k, a.col_axis);
@@ -247,7 +254,8 @@ Movement move_by_walk(const Experiment& e, const Kernel& k, const MovedUnit& uni
     constexpr int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}};
     const int* order = orders[k.matmul ? static_cast<int>(e.order) : 0];
     for (i64 b = 0; b < k.batch; ++b) {
-        std::vector<i64> done(static_cast<std::size_t>(row_trips * col_trips), 0);  // k-steps summed into each output tile
+        std::vector<i64> done(static_cast<std::size_t>(row_trips * col_trips),
+                              0);  // k-steps summed into each output tile
         i64 held_row = -1, held_col = -1;
         for (Held& h : inputs) h.row = h.col = -1;
         const auto put_back = [&] {
@@ -269,7 +277,9 @@ Movement move_by_walk(const Experiment& e, const Kernel& k, const MovedUnit& uni
                         if (row == h.row && col == h.col) continue;
                         h.row = row;
                         h.col = col;
-                        if (along_output(k, *h.access) && !h.seen.emplace((b * row_trips + row) * col_trips + col, true).second) continue;
+                        if (along_output(k, *h.access) &&
+                            !h.seen.emplace((b * row_trips + row) * col_trips + col, true).second)
+                            continue;
                         h.elements += size(*h.access, row, col);
                         h.moved += moved(h.access->tensor, *h.access, row, col);
                     }

@@ -66,17 +66,17 @@ struct Device {
     } l1;
     struct {
         std::string display = "SMEM";
-        Quantity bytes_per_sm;        // B
-        Quantity bytes_per_cta;       // B, most a CTA may ask for
-        Quantity reserved_per_cta;    // B the system adds to each CTA
-        Quantity allocation_unit;     // B
-        Quantity bytes_per_clock;     // B per clock per SM
-        Quantity latency;             // s
+        Quantity bytes_per_sm;      // B
+        Quantity bytes_per_cta;     // B, most a CTA may ask for
+        Quantity reserved_per_cta;  // B the system adds to each CTA
+        Quantity allocation_unit;   // B
+        Quantity bytes_per_clock;   // B per clock per SM
+        Quantity latency;           // s
     } sram;
     struct {
-        Quantity bytes_per_sm;        // B
-        Quantity max_per_thread;      // registers of 4 B
-        Quantity allocation_unit;     // registers per warp
+        Quantity bytes_per_sm;     // B
+        Quantity max_per_thread;   // registers of 4 B
+        Quantity allocation_unit;  // registers per warp
     } registers;
     struct {
         Quantity threads, warps, ctas;  // most resident per SM
@@ -84,23 +84,23 @@ struct Device {
     std::map<Dtype, Quantity> peak;       // FLOP/s, dense, f32 accumulate, at clock.boost
     std::map<Dtype, Quantity> sustained;  // FLOP/s, best published library GEMM
     struct {
-        Quantity launch;         // s per kernel, back to back in a stream
-        Quantity dispatch;       // s per call seen by the host's clock (framework dispatch), 0 where none
-        Quantity step;           // s per grid step of a sequential machine
-        Quantity operand_load;   // s per f32 element turned into bf16 for the MXU (tpu), serial runs only
+        Quantity launch;        // s per kernel, back to back in a stream
+        Quantity dispatch;      // s per call seen by the host's clock (framework dispatch), 0 where none
+        Quantity step;          // s per grid step of a sequential machine
+        Quantity operand_load;  // s per f32 element turned into bf16 for the MXU (tpu), serial runs only
     } overhead;
     struct {
-        Quantity tdp;                       // W
+        Quantity tdp;                                     // W
         Quantity dram_per_bit, l2_per_bit, sram_per_bit;  // J per bit
-        Quantity per_flop;                  // J
+        Quantity per_flop;                                // J
     } energy;
     struct {
-        Quantity dim, count;   // MXU side, MXUs per TensorCore
+        Quantity dim, count;  // MXU side, MXUs per TensorCore
     } mxu;
     struct {
-        Quantity vector_bytes;   // B, widest vector register
-        Quantity l1d_bytes;      // B per core
-    } core;                      // cpu only
+        Quantity vector_bytes;  // B, widest vector register
+        Quantity l1d_bytes;     // B per core
+    } core;                     // cpu only
 
     /// Peak FLOP/s for operands of `t`; tf32 falls back to f32, a missing type to NaN.
     double peak_flops(Dtype t) const;
@@ -115,17 +115,17 @@ std::string to_toml(const Device& device);
 
 /// One known constant of a device, as its file names it.
 struct Constant {
-    std::string key;            // "dram.bandwidth", "peak.bf16"
-    std::string_view unit;      // of quantity.value: "B/s"
-    double low, high;           // what a file may say
-    const Quantity& quantity;   // lives as long as the device
+    std::string key;           // "dram.bandwidth", "peak.bf16"
+    std::string_view unit;     // of quantity.value: "B/s"
+    double low, high;          // what a file may say
+    const Quantity& quantity;  // lives as long as the device
 };
 /// The known constants, in the order of a device file.
 std::vector<Constant> constants(const Device& device);
 
 /// All known devices by id: those compiled in, then those of added folders.
 class Catalogue {
-  public:
+public:
     /// The devices in sim/devices/, compiled into the program. A `cpu` device is not among them (it is calibrated).
     static const Catalogue& builtin();
     Catalogue() = default;
@@ -141,7 +141,7 @@ class Catalogue {
     /// Every device, by kind then year then id.
     std::vector<const Device*> all() const;
 
-  private:
+private:
     struct Entry;
     std::map<std::string, std::shared_ptr<const Entry>, std::less<>> devices_;
 };

@@ -53,7 +53,8 @@ std::vector<i64> read_sizes(std::string_view word, std::string_view text, int co
         if (end == text.size()) break;
         begin = end + 1;
     }
-    if (static_cast<int>(sizes.size()) != count) bad(word, text, fmt::format("{} of whole numbers from 1 to {}", shape, high));
+    if (static_cast<int>(sizes.size()) != count)
+        bad(word, text, fmt::format("{} of whole numbers from 1 to {}", shape, high));
     return sizes;
 }
 
@@ -87,13 +88,15 @@ E read_enum(std::string_view word, std::string_view text, std::initializer_list<
 }
 
 i64 read_capacity(std::string_view word, std::string_view text) {
-    constexpr std::pair<std::string_view, i64> units[] = {{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}};
+    constexpr std::pair<std::string_view, i64> units[] = {
+        {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"B", 1}};
     for (const auto& [unit, factor] : units)
         if (text.size() > unit.size() && text.ends_with(unit)) {
             i64 value = 0;
             const char* end = text.data() + text.size() - unit.size();
             const auto [stop, error] = std::from_chars(text.data(), end, value);
-            if (error == std::errc{} && stop == end && value >= 1 && value <= (i64{1} << 40) / factor) return value * factor;
+            if (error == std::errc{} && stop == end && value >= 1 && value <= (i64{1} << 40) / factor)
+                return value * factor;
         }
     bad(word, text, "a capacity such as 16MiB, at most 1024GiB");
 }
@@ -169,15 +172,16 @@ struct Word {
     std::function<std::string_view(const Experiment&)> refuses = [](const Experiment&) { return std::string_view{}; };
 };
 
-std::string_view needs_train(const Experiment& e) {
-    return e.pass == Pass::train ? "" : "is only for pass train";
+std::string_view needs_train(const Experiment& e) { return e.pass == Pass::train ? "" : "is only for pass train"; }
+std::string_view needs_wgmma(const Experiment& e) {
+    return e.engine == Engine::wgmma ? "" : "is only for engine wgmma";
 }
-std::string_view needs_wgmma(const Experiment& e) { return e.engine == Engine::wgmma ? "" : "is only for engine wgmma"; }
 std::string_view needs_simt(const Experiment& e) { return e.engine == Engine::simt ? "" : "is only for engine simt"; }
 
 const std::vector<Word>& words() {
     static const std::vector<Word> table = {
-        {"batch", everywhere, [](Experiment& e, std::string_view a) { e.dense.batch = read_integer("batch", a, 1, max_size); },
+        {"batch", everywhere,
+         [](Experiment& e, std::string_view a) { e.dense.batch = read_integer("batch", a, 1, max_size); },
          [](const Experiment& e) { return std::to_string(e.dense.batch); }},
         {"out", everywhere,
          [](Experiment& e, std::string_view a) {
@@ -185,7 +189,9 @@ const std::vector<Word>& words() {
          },
          [](const Experiment& e) { return std::string(to_string(e.dense.out)); }},
         {"residual", everywhere,
-         [](Experiment& e, std::string_view a) { e.residual = read_enum("residual", a, {Residual::y, Residual::mask}); },
+         [](Experiment& e, std::string_view a) {
+             e.residual = read_enum("residual", a, {Residual::y, Residual::mask});
+         },
          [](const Experiment& e) { return std::string(to_string(e.residual)); },
          [](const Experiment& e) -> std::string_view {
              if (e.fusion == Fusion::none) return "does not apply to fusion none, which has no ReLU";
@@ -198,21 +204,25 @@ const std::vector<Word>& words() {
         {"bias", everywhere, [](Experiment& e, std::string_view a) { e.dense.bias = read_yes_no("bias", a); },
          [](const Experiment& e) { return write_yes_no(e.dense.bias); },
          [](const Experiment& e) { return e.pass == Pass::forward ? std::string_view{} : "is only for pass forward"; }},
-        {"accumulate", everywhere, [](Experiment& e, std::string_view a) { e.accumulate = read_yes_no("accumulate", a); },
+        {"accumulate", everywhere,
+         [](Experiment& e, std::string_view a) { e.accumulate = read_yes_no("accumulate", a); },
          [](const Experiment& e) { return write_yes_no(e.accumulate); },
          [](const Experiment& e) {
-             return e.pass == Pass::wgrad || e.pass == Pass::train ? std::string_view{} : "is only for passes wgrad and train";
+             return e.pass == Pass::wgrad || e.pass == Pass::train ? std::string_view{}
+                                                                   : "is only for passes wgrad and train";
          }},
         {"drelu", everywhere, [](Experiment& e, std::string_view a) { e.drelu = read_yes_no("drelu", a); },
          [](const Experiment& e) { return write_yes_no(e.drelu); },
          [](const Experiment& e) {
-             return e.fusion == Fusion::upstream && e.pass != Pass::wgrad ? std::string_view{}
-                                                                          : "is only for dgrad or train with fusion upstream";
+             return e.fusion == Fusion::upstream && e.pass != Pass::wgrad
+                        ? std::string_view{}
+                        : "is only for dgrad or train with fusion upstream";
          }},
         {"in_place", everywhere, [](Experiment& e, std::string_view a) { e.in_place = read_yes_no("in_place", a); },
          [](const Experiment& e) { return write_yes_no(e.in_place); },
          [](const Experiment& e) {
-             return e.fusion == Fusion::unfused ? std::string_view{} : "is only for fusion unfused, which has an elementwise pass";
+             return e.fusion == Fusion::unfused ? std::string_view{}
+                                                : "is only for fusion unfused, which has an elementwise pass";
          }},
         {"tile", everywhere, [](Experiment& e, std::string_view a) { e.tile = read_tile("tile", a); },
          [](const Experiment& e) { return write_tile(e.tile); }},
@@ -238,17 +248,20 @@ const std::vector<Word>& words() {
              e.consumers = read_enum("consumers", a, {Consumers::cooperative, Consumers::pingpong});
          },
          [](const Experiment& e) { return std::string(to_string(e.consumers)); }, needs_wgmma},
-        {"warps", on_gpu, [](Experiment& e, std::string_view a) { e.warps = static_cast<int>(read_integer("warps", a, 1, 32)); },
+        {"warps", on_gpu,
+         [](Experiment& e, std::string_view a) { e.warps = static_cast<int>(read_integer("warps", a, 1, 32)); },
          [](const Experiment& e) { return std::to_string(e.warps); }},
         {"warp", on_gpu, [](Experiment& e, std::string_view a) { e.warp = read_shape("warp", a, 4096); },
          [](const Experiment& e) { return write_shape(e.warp); }},
         {"thread", on_gpu, [](Experiment& e, std::string_view a) { e.thread = read_shape("thread", a, 256); },
          [](const Experiment& e) { return write_shape(e.thread); }, needs_simt},
-        {"stages", on_gpu, [](Experiment& e, std::string_view a) { e.stages = static_cast<int>(read_integer("stages", a, 1, 64)); },
+        {"stages", on_gpu,
+         [](Experiment& e, std::string_view a) { e.stages = static_cast<int>(read_integer("stages", a, 1, 64)); },
          [](const Experiment& e) { return std::to_string(e.stages); }},
         {"cluster", on_gpu, [](Experiment& e, std::string_view a) { e.cluster = read_shape("cluster", a, 16); },
          [](const Experiment& e) { return write_shape(e.cluster); }},
-        {"ctas", on_gpu, [](Experiment& e, std::string_view a) { e.ctas = static_cast<int>(read_integer("ctas", a, 1, 64)); },
+        {"ctas", on_gpu,
+         [](Experiment& e, std::string_view a) { e.ctas = static_cast<int>(read_integer("ctas", a, 1, 64)); },
          [](const Experiment& e) { return std::to_string(e.ctas); }},
         {"raster", on_gpu, [](Experiment& e, std::string_view a) { e.raster = read_raster("raster", a); },
          [](const Experiment& e) { return to_string(e.raster); }},
@@ -259,7 +272,8 @@ const std::vector<Word>& words() {
          [](const Experiment& e) { return std::string(to_string(e.order)); }},
         {"schedule", on_gpu, [](Experiment& e, std::string_view a) { e.schedule = read_schedule("schedule", a); },
          [](const Experiment& e) { return write_schedule(e.schedule); }},
-        {"sms", on_gpu, [](Experiment& e, std::string_view a) { e.sms = static_cast<int>(read_integer("sms", a, 1, 4096)); },
+        {"sms", on_gpu,
+         [](Experiment& e, std::string_view a) { e.sms = static_cast<int>(read_integer("sms", a, 1, 4096)); },
          [](const Experiment& e) { return std::to_string(e.sms); }},
         {"buffers", on_tpu,
          [](Experiment& e, std::string_view a) {
@@ -273,12 +287,18 @@ const std::vector<Word>& words() {
              e.precision = read_enum("precision", a, {Precision::standard, Precision::high, Precision::highest});
          },
          [](const Experiment& e) { return std::string(to_string(e.precision)); }},
-        {"threads", on_cpu, [](Experiment& e, std::string_view a) { e.threads = static_cast<int>(read_integer("threads", a, 1, 1024)); },
+        {"threads", on_cpu,
+         [](Experiment& e, std::string_view a) { e.threads = static_cast<int>(read_integer("threads", a, 1, 1024)); },
          [](const Experiment& e) { return std::to_string(e.threads); }},
-        {"l2", on_gpu, [](Experiment& e, std::string_view a) { e.l2 = read_enum("l2", a, {L2Start::cold, L2Start::warm}); },
+        {"l2", on_gpu,
+         [](Experiment& e, std::string_view a) {
+             e.l2 = read_enum("l2", a, {L2Start::cold, L2Start::warm});
+         },
          [](const Experiment& e) { return std::string(to_string(e.l2)); }},
         {"pitch", on_gpu | on_cpu,
-         [](Experiment& e, std::string_view a) { e.dense.pitch = read_enum("pitch", a, {Pitch::padded, Pitch::tight}); },
+         [](Experiment& e, std::string_view a) {
+             e.dense.pitch = read_enum("pitch", a, {Pitch::padded, Pitch::tight});
+         },
          [](const Experiment& e) { return std::string(to_string(e.dense.pitch)); }},
         {"traits", everywhere, [](Experiment& e, std::string_view a) { e.traits = read_traits("traits", a); },
          [](const Experiment& e) { return write_traits(e.traits); }},
@@ -318,7 +338,8 @@ std::vector<Pipeline> pipelines_of(const Device& d, Engine engine) {
             if (!has_async_copy(d)) return {Pipeline::double_buffered, Pipeline::none};
             return {Pipeline::multistage, Pipeline::none, Pipeline::double_buffered, Pipeline::warp_specialized};
         case Engine::wgmma:
-        case Engine::tcgen05: return {Pipeline::warp_specialized, Pipeline::none, Pipeline::double_buffered, Pipeline::multistage};
+        case Engine::tcgen05:
+            return {Pipeline::warp_specialized, Pipeline::none, Pipeline::double_buffered, Pipeline::multistage};
         case Engine::mxu: return {Pipeline::pallas};
         case Engine::cpu: return {Pipeline::none};
     }
@@ -408,7 +429,9 @@ std::vector<std::string_view> split_words(std::string_view text) {
     std::vector<std::string_view> out;
     std::size_t i = 0;
     while (i < text.size()) {
-        const auto space = [&](std::size_t at) { return text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r'; };
+        const auto space = [&](std::size_t at) {
+            return text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r';
+        };
         if (space(i)) {
             ++i;
             continue;
@@ -461,20 +484,24 @@ Experiment parse_experiment(std::string_view text, const Catalogue& devices) {
         } else if (i == 0) {
             device = &devices.at(token);  // throws, naming the nearest devices
         } else {
-            bad("", token, shape && dtype && pass && fusion
-                               ? "a word of the experiment such as tile, rung, raster or order"
-                               : "MxNxK, a dtype (f32 tf32 f16 bf16 e4m3), a pass (forward dgrad wgrad train), a fusion "
-                                 "(none unfused fused upstream) or a word such as tile");
+            bad("", token,
+                shape && dtype && pass && fusion
+                    ? "a word of the experiment such as tile, rung, raster or order"
+                    : "MxNxK, a dtype (f32 tf32 f16 bf16 e4m3), a pass (forward dgrad wgrad train), a fusion "
+                      "(none unfused fused upstream) or a word such as tile");
         }
     }
-    if (!device) throw BadInput(fmt::format("{}: expected a device first, such as h200-sxm, tpu-v5e, cpu or scratchpad", quote(text)));
+    if (!device)
+        throw BadInput(
+            fmt::format("{}: expected a device first, such as h200-sxm, tpu-v5e, cpu or scratchpad", quote(text)));
     if (!shape) throw BadInput(fmt::format("{}: expected a shape MxNxK such as 8192x8192x8192", quote(text)));
     if (!dtype) throw BadInput(fmt::format("{}: expected a dtype: f32, tf32, f16, bf16 or e4m3", quote(text)));
     if (!pass) throw BadInput(fmt::format("{}: expected a pass: forward, dgrad, wgrad or train", quote(text)));
     if (!fusion) throw BadInput(fmt::format("{}: expected a fusion: none, unfused, fused or upstream", quote(text)));
     if (*pass == Pass::forward && *fusion == Fusion::upstream)
         bad("", "upstream", "none, unfused or fused on pass forward (upstream is for a dZ that arrives masked)");
-    if (*pass == Pass::train && *fusion == Fusion::none) bad("", "none", "unfused, fused or upstream on pass train, which has a ReLU");
+    if (*pass == Pass::train && *fusion == Fusion::none)
+        bad("", "none", "unfused, fused or upstream on pass train, which has a ReLU");
 
     Dense dense;
     const auto sizes = read_sizes("", *shape, 3, max_size);
@@ -494,7 +521,8 @@ Experiment parse_experiment(std::string_view text, const Catalogue& devices) {
             bad("rung", it->second, fmt::format("one of {} on a {}", names, to_string(device->kind)));
         }
         family.rung = r->id;
-        for (const auto& [word, implied] : {std::pair("engine", to_string(r->engine)), {"pipeline", to_string(r->pipeline)}})
+        for (const auto& [word, implied] :
+             {std::pair("engine", to_string(r->engine)), {"pipeline", to_string(r->pipeline)}})
             if (auto clash = said.find(word); clash != said.end() && clash->second != implied)
                 bad(word, clash->second, fmt::format("{}, which rung {} implies", implied, r->id));
     } else if (device->kind != DeviceKind::scratchpad) {
@@ -511,7 +539,8 @@ Experiment parse_experiment(std::string_view text, const Catalogue& devices) {
         if (it == said.end()) continue;
         const bool applies = (w.kinds & bit(device->kind)) != 0 &&
                              !(device->kind == DeviceKind::scratchpad && (w.name == "engine" || w.name == "pipeline"));
-        if (!applies) bad(w.name, it->second, fmt::format("no {} on a {} ({})", w.name, to_string(device->kind), device->id));
+        if (!applies)
+            bad(w.name, it->second, fmt::format("no {} on a {} ({})", w.name, to_string(device->kind), device->id));
         if (const std::string_view why = w.refuses(e); !why.empty())
             throw BadInput(fmt::format("{} {}: {} {}", w.name, quote(it->second), w.name, why));
         w.read(e, it->second);
@@ -611,7 +640,8 @@ Scene parse_scene(std::string_view text, const Catalogue& devices) {
             s.select.col = read_integer("select", argument("OPERAND ROW COL after it"), 0, max_size);
         } else if (word == "view") {
             s.view = argument("learn, explore or measure after it");
-            if (s.view != "learn" && s.view != "explore" && s.view != "measure") bad("view", s.view, "learn, explore or measure");
+            if (s.view != "learn" && s.view != "explore" && s.view != "measure")
+                bad("view", s.view, "learn, explore or measure");
         } else {
             bad("", word, "step N, select OPERAND ROW COL, view NAME or vs (EXPERIMENT)");
         }

@@ -34,29 +34,29 @@ struct Experiment {
     Pass pass = Pass::forward;
     Fusion fusion = Fusion::none;
     Residual residual = Residual::y;
-    bool accumulate = false;  ///< wgrad adds to an f32 dW
-    bool drelu = false;       ///< upstream dgrad masks dX by X > 0 for the layer below
-    bool in_place = false;    ///< an elementwise pass overwrites its input
-    Tile tile;                ///< of the pass; of forward under train
+    bool accumulate = false;                     ///< wgrad adds to an f32 dW
+    bool drelu = false;                          ///< upstream dgrad masks dX by X > 0 for the layer below
+    bool in_place = false;                       ///< an elementwise pass overwrites its input
+    Tile tile;                                   ///< of the pass; of forward under train
     std::optional<Tile> tile_dgrad, tile_wgrad;  ///< train only; nullopt = the best
 
     std::string rung;  ///< empty: none named
     Engine engine = Engine::simt;
     Pipeline pipeline = Pipeline::none;
     Consumers consumers = Consumers::cooperative;
-    int warps = 0;           ///< warps a CTA; 0 = from the tile
-    Shape2 warp, thread;     ///< warp tile, thread tile
+    int warps = 0;        ///< warps a CTA; 0 = from the tile
+    Shape2 warp, thread;  ///< warp tile, thread tile
     int stages = 1;
     Shape2 cluster{1, 1};
-    int ctas = 0;            ///< resident CTAs an SM; 0 = the occupancy rules
+    int ctas = 0;  ///< resident CTAs an SM; 0 = the occupancy rules
     Raster raster;
     Order order = Order::mnk;
     Schedule schedule;
-    int sms = 0;             ///< SMs used; 0 = all
-    int buffers = 0;         ///< copies of each tile in VMEM; 0 = auto
-    i64 vmem = 0;            ///< bytes of scoped VMEM; 0 = the device's default
+    int sms = 0;      ///< SMs used; 0 = all
+    int buffers = 0;  ///< copies of each tile in VMEM; 0 = auto
+    i64 vmem = 0;     ///< bytes of scoped VMEM; 0 = the device's default
     Precision precision = Precision::standard;
-    int threads = 0;         ///< CPU threads; 0 = all cores
+    int threads = 0;  ///< CPU threads; 0 = all cores
     L2Start l2 = L2Start::cold;
     std::map<std::string, std::string> traits;  ///< physics beyond the other words (facts of a recorded row)
 
@@ -74,7 +74,8 @@ std::string to_string(const Experiment& e, const Catalogue& devices);
 /// The usual experiment for a device: what a line of just "DEVICE MxNxK DTYPE PASS FUSION" means.
 Experiment usual_experiment(const Device& device, const Dense& dense, Pass pass, Fusion fusion);
 
-/// The experiment of one pass of `e` (forward, dgrad or wgrad) with that pass's tile. Not for train's own tile_* "best".
+/// The experiment of one pass of `e` (forward, dgrad or wgrad) with that pass's tile. Not for train's own tile_*
+/// "best".
 Experiment single_pass(const Experiment& e, Pass pass);
 
 /// An experiment and what is being looked at: "EXPERIMENT | step 12 select y 3 4 view explore vs (EXPERIMENT)".
@@ -82,8 +83,8 @@ struct Scene {
     Experiment experiment;
     i64 step = 0;
     struct Selection {
-        std::string operand;  ///< x w y …; empty = nothing selected
-        i64 row = 0, col = 0; ///< tile indices
+        std::string operand;   ///< x w y …; empty = nothing selected
+        i64 row = 0, col = 0;  ///< tile indices
         bool operator==(const Selection&) const = default;
     } select;
     std::string view = "explore";  ///< learn, explore or measure

@@ -22,7 +22,7 @@ constexpr i64 clipped(i64 extent, i64 tile, i64 t) { return std::min(tile, exten
 
 /// Smallest unit a memory moves: nothing (idealised), 32 B sectors, 64 B lines, or the padded layout of a TPU.
 struct MovedUnit {
-    i64 bytes = 0;         ///< 0 = exactly what was requested
+    i64 bytes = 0;  ///< 0 = exactly what was requested
     bool tpu_layout = false;
     Pitch pitch = Pitch::padded;
 };
@@ -34,8 +34,8 @@ i64 pitch_bytes(const Tensor& t, Pitch pitch);
 /// Bytes moved when rows [r0, r1) x columns [c0, c1) of a tensor are read or written.
 i64 moved_bytes(const Tensor& t, const MovedUnit& unit, i64 r0, i64 r1, i64 c0, i64 c1);
 
-/// Bytes moved by one sweep over all tiles of a tensor whose columns are cut by col_tile, each tile once. (Rows move one
-/// by one, however they are grouped.)
+/// Bytes moved by one sweep over all tiles of a tensor whose columns are cut by col_tile, each tile once. (Rows move
+/// one by one, however they are grouped.)
 i64 sweep_moved_bytes(const Tensor& t, const MovedUnit& unit, i64 col_tile);
 
 /// Calls f(access) for every operand a kernel touches, inputs first.

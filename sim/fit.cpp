@@ -31,14 +31,17 @@ CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
     const Tile& t = k.tile;
     const i64 out = storage_bytes(e.dense.out);
     c.warp = e.warp.rows ? e.warp : usual_warp(e, t);
-    c.thread = e.thread.rows ? e.thread : Shape2{static_cast<int>(std::min<i64>(t.bm, 8)), static_cast<int>(std::min<i64>(t.bn, 8))};
+    c.thread = e.thread.rows
+                   ? e.thread
+                   : Shape2{static_cast<int>(std::min<i64>(t.bm, 8)), static_cast<int>(std::min<i64>(t.bn, 8))};
 
     const i64 outputs = t.bm * t.bn;
     i64 compute_threads = 0;
     switch (e.engine) {
         case Engine::simt: compute_threads = round_up(ceil_div(outputs, i64{c.thread.rows} * c.thread.cols), 32); break;
         case Engine::mma:
-            compute_threads = 32 * std::min<i64>(ceil_div(t.bm, c.warp.rows), 4096) * std::min<i64>(ceil_div(t.bn, c.warp.cols), 4096);
+            compute_threads = 32 * std::min<i64>(ceil_div(t.bm, c.warp.rows), 4096) *
+                              std::min<i64>(ceil_div(t.bn, c.warp.cols), 4096);
             break;
         case Engine::wgmma: compute_threads = 128 * std::clamp<i64>(ceil_div(t.bm, 64), 1, 2); break;
         default: compute_threads = 128; break;
@@ -82,7 +85,8 @@ CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
 
 Occupancy occupancy(const Experiment& e, const Device& d, const CtaShape& cta) {
     Occupancy o;
-    const i64 sms = e.sms > 0 ? std::min<i64>(e.sms, static_cast<i64>(d.sm_count.value)) : static_cast<i64>(d.sm_count.value);
+    const i64 sms =
+        e.sms > 0 ? std::min<i64>(e.sms, static_cast<i64>(d.sm_count.value)) : static_cast<i64>(d.sm_count.value);
     const i64 cluster = i64{e.cluster.rows} * e.cluster.cols;
     const auto whole = [&](int ctas) {
         o.ctas_per_sm = ctas;
@@ -94,7 +98,8 @@ Occupancy occupancy(const Experiment& e, const Device& d, const CtaShape& cta) {
     };
     const i64 warps = ceil_div(cta.threads, 32);
     std::vector<Limit> limits;
-    if (d.per_sm.threads.known()) limits.push_back({"threads", static_cast<i64>(d.per_sm.threads.value) / (warps * 32)});
+    if (d.per_sm.threads.known())
+        limits.push_back({"threads", static_cast<i64>(d.per_sm.threads.value) / (warps * 32)});
     if (d.per_sm.warps.known()) limits.push_back({"warps", static_cast<i64>(d.per_sm.warps.value) / warps});
     if (d.per_sm.ctas.known()) limits.push_back({"CTAs per SM", static_cast<i64>(d.per_sm.ctas.value)});
     if (d.registers.bytes_per_sm.known()) {
@@ -160,7 +165,8 @@ VmemNeed vmem_need(const Experiment& e, const Device& d, const Kernel& k) {
     if (k.matmul && k.k_steps() > 1) {
         const i64 rows = round_up(std::min(k.tile.bm, k.extent.rows), 8);
         const i64 cols = round_up(std::min(k.tile.bn, k.extent.cols), 128);
-        need.accumulator_bytes = static_cast<i64>(std::min<__int128>(static_cast<__int128>(rows) * cols * 4, i64{1} << 58));
+        need.accumulator_bytes =
+            static_cast<i64>(std::min<__int128>(static_cast<__int128>(rows) * cols * 4, i64{1} << 58));
     }
     need.limit_bytes = e.vmem > 0 ? e.vmem : static_cast<i64>(d.sram.bytes_per_cta.value);
     if (e.buffers > 0)
@@ -174,8 +180,8 @@ namespace {
 
 Fit fit_tpu(const Experiment& e, const Device& d, const Kernel& k) {
     if (d.sram.bytes_per_sm.known() && e.vmem > static_cast<i64>(d.sram.bytes_per_sm.value))
-        return {fmt::format("vmem {} is more than the {} a TensorCore of {} has", format_kib(static_cast<double>(e.vmem)),
-                            format_kib(d.sram.bytes_per_sm.value), d.id)};
+        return {fmt::format("vmem {} is more than the {} a TensorCore of {} has",
+                            format_kib(static_cast<double>(e.vmem)), format_kib(d.sram.bytes_per_sm.value), d.id)};
     Fit fit;
     each_access(k, [&](const Access& a) {
         if (!fit.ok()) return;
@@ -184,31 +190,37 @@ Fit fit_tpu(const Experiment& e, const Device& d, const Kernel& k) {
         const bool rows_ok = rows == a.tensor.rows || rows % layout.rows == 0;
         const bool cols_ok = cols == a.tensor.cols || cols % layout.cols == 0;
         if (!rows_ok || !cols_ok)
-            fit.why = fmt::format("a {}x{} tile of {} must be a multiple of {}x{} or the whole dimension ({}x{})", rows, cols,
-                                  to_string(a.tensor.name), layout.rows, layout.cols, a.tensor.rows, a.tensor.cols);
+            fit.why =
+                fmt::format("a {}x{} tile of {} must be a multiple of {}x{} or the whole dimension ({}x{})", rows, cols,
+                            to_string(a.tensor.name), layout.rows, layout.cols, a.tensor.rows, a.tensor.cols);
     });
     if (!fit.ok()) return fit;
     const VmemNeed need = vmem_need(e, d, k);
     if (need.bytes() > need.limit_bytes)
-        return {fmt::format("{} {} of every tile need {}; the scoped VMEM is {} (a larger vmem or a smaller tile is the way out)",
-                            need.buffers, need.buffers == 1 ? "copy" : "copies", format_kib(static_cast<double>(need.bytes())),
-                            format_kib(static_cast<double>(need.limit_bytes)))};
+        return {fmt::format(
+            "{} {} of every tile need {}; the scoped VMEM is {} (a larger vmem or a smaller tile is the way out)",
+            need.buffers, need.buffers == 1 ? "copy" : "copies", format_kib(static_cast<double>(need.bytes())),
+            format_kib(static_cast<double>(need.limit_bytes)))};
     return {};
 }
 
 Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
-    if (e.schedule.kind == Schedule::stream_k) return {"schedule stream_k: its partial tiles are not counted by this model"};
+    if (e.schedule.kind == Schedule::stream_k)
+        return {"schedule stream_k: its partial tiles are not counted by this model"};
     if (!k.matmul) return {};
-    const int arch = d.compute_capability.empty() ? 0 : static_cast<int>(std::lround(10 * std::stod(d.compute_capability)));
+    const int arch =
+        d.compute_capability.empty() ? 0 : static_cast<int>(std::lround(10 * std::stod(d.compute_capability)));
     const auto needs = [&](bool ok, std::string_view what) {
-        return ok ? Fit{} : Fit{fmt::format("{} needs {}; {} is {}", to_string(e.engine), what, d.id,
-                                            d.compute_capability.empty() ? d.arch : "compute capability " + d.compute_capability)};
+        return ok ? Fit{}
+                  : Fit{fmt::format(
+                        "{} needs {}; {} is {}", to_string(e.engine), what, d.id,
+                        d.compute_capability.empty() ? d.arch : "compute capability " + d.compute_capability)};
     };
     if (e.engine == Engine::wgmma && arch != 90) return needs(false, "compute capability 9.0");
     if (e.engine == Engine::tcgen05 && arch / 10 != 10) return needs(false, "compute capability 10.x");
     if (const Rung* r = e.rung.empty() ? nullptr : find_rung(e.rung, d.kind); r && arch < r->min_arch)
-        return {fmt::format("rung {} needs compute capability {}.{}; {} is {}", r->id, r->min_arch / 10, r->min_arch % 10, d.id,
-                            d.compute_capability.empty() ? d.arch : d.compute_capability)};
+        return {fmt::format("rung {} needs compute capability {}.{}; {} is {}", r->id, r->min_arch / 10,
+                            r->min_arch % 10, d.id, d.compute_capability.empty() ? d.arch : d.compute_capability)};
     const bool tensor = e.engine != Engine::simt;
     if (tensor && e.dense.dtype == Dtype::f32)
         return {fmt::format("{} has no f32 operands (tf32 is the nearest)", to_string(e.engine))};
@@ -224,30 +236,36 @@ Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
         return {fmt::format("needs about {} registers a thread; a thread may have {}", cta.registers,
                             static_cast<int>(d.registers.max_per_thread.or_else(255)))};
     if (d.sram.bytes_per_cta.known() && cta.smem_bytes > static_cast<i64>(d.sram.bytes_per_cta.value))
-        return {fmt::format("needs {} of shared memory; a CTA may use {}", format_kib(static_cast<double>(cta.smem_bytes)),
-                            format_kib(d.sram.bytes_per_cta.value))};
+        return {fmt::format("needs {} of shared memory; a CTA may use {}",
+                            format_kib(static_cast<double>(cta.smem_bytes)), format_kib(d.sram.bytes_per_cta.value))};
     const Occupancy o = occupancy(e, d, cta);
     if (o.ctas_per_sm == 0)
-        return {fmt::format("no CTA of {} threads x {} registers can be resident: {} run out", cta.threads, cta.registers, o.limited_by)};
+        return {fmt::format("no CTA of {} threads x {} registers can be resident: {} run out", cta.threads,
+                            cta.registers, o.limited_by)};
     if (o.slots == 0) return {fmt::format("a cluster of {} CTAs finds no room", i64{e.cluster.rows} * e.cluster.cols)};
     return {};
 }
 
 /// The counts are 64-bit: refuses what would overflow them.
 Fit fit_counters(const Kernel& k) {
-    const double left = static_cast<double>(k.extent.rows) * static_cast<double>(k.extent.red) * static_cast<double>(k.col_tiles());
-    const double right = static_cast<double>(k.extent.cols) * static_cast<double>(k.extent.red) * static_cast<double>(k.row_tiles());
-    const double partial = static_cast<double>(k.extent.rows) * static_cast<double>(k.extent.cols) * static_cast<double>(k.k_steps());
+    const double left =
+        static_cast<double>(k.extent.rows) * static_cast<double>(k.extent.red) * static_cast<double>(k.col_tiles());
+    const double right =
+        static_cast<double>(k.extent.cols) * static_cast<double>(k.extent.red) * static_cast<double>(k.row_tiles());
+    const double partial =
+        static_cast<double>(k.extent.rows) * static_cast<double>(k.extent.cols) * static_cast<double>(k.k_steps());
     // Every load with its residual, and full tiles on chip, stay below 16 times this.
     const double bytes = 16 * 4 * static_cast<double>(k.batch) * (left + right + partial);
     if (bytes < 9.2e18) return {};
-    return {fmt::format("would move more than 2^63 bytes through tiles of {}x{}x{}; take larger tiles", k.tile.bm, k.tile.bn, k.tile.bk)};
+    return {fmt::format("would move more than 2^63 bytes through tiles of {}x{}x{}; take larger tiles", k.tile.bm,
+                        k.tile.bn, k.tile.bk)};
 }
 
 }  // namespace
 
 Fit fit(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels) {
-    if (std::isnan(d.peak_flops(e.dense.dtype))) return {fmt::format("{} has no {} rate", d.id, to_string(e.dense.dtype))};
+    if (std::isnan(d.peak_flops(e.dense.dtype)))
+        return {fmt::format("{} has no {} rate", d.id, to_string(e.dense.dtype))};
     for (const Kernel& k : kernels) {
         Fit f = fit_counters(k);
         if (f.ok() && d.kind == DeviceKind::tpu) f = fit_tpu(e, d, k);

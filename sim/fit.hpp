@@ -17,9 +17,9 @@ struct CtaShape {
 CtaShape cta_shape(const Experiment& e, const Device& d, const Kernel& k);
 
 struct Occupancy {
-    int ctas_per_sm = 0;      ///< 0: cannot launch
-    i64 slots = 0;            ///< CTAs resident on the whole device
-    std::string limited_by;   ///< "shared memory", "registers", "threads", "CTAs per SM", "said"
+    int ctas_per_sm = 0;     ///< 0: cannot launch
+    i64 slots = 0;           ///< CTAs resident on the whole device
+    std::string limited_by;  ///< "shared memory", "registers", "threads", "CTAs per SM", "said"
 };
 /// Resident CTAs from shared memory, registers, threads and the CTA limit, or e.ctas where said.
 Occupancy occupancy(const Experiment& e, const Device& d, const CtaShape& cta);
@@ -29,7 +29,7 @@ struct VmemNeed {
     i64 tiles_bytes = 0;        ///< one copy of every tile, padded to the (8,128) layout of its dtype
     i64 accumulator_bytes = 0;  ///< f32 bm x bn when the reduction has more than one trip
     i64 limit_bytes = 0;
-    int buffers = 2;            ///< copies used: said, or 2 if they fit, else 1
+    int buffers = 2;  ///< copies used: said, or 2 if they fit, else 1
     i64 bytes() const { return buffers * tiles_bytes + accumulator_bytes; }
 };
 VmemNeed vmem_need(const Experiment& e, const Device& d, const Kernel& k);

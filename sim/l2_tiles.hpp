@@ -12,7 +12,7 @@ namespace sim {
 /// the back until the rest fits; a tile larger than the whole is not kept. Weights are in bits, so that a mask's tiles
 /// weigh what they are. Tiles may be partly resident (after a change of grid): only the missing part is read.
 class L2Tiles {
-  public:
+public:
     explicit L2Tiles(i64 capacity_bits) : capacity_(capacity_bits), nodes_(1) { nodes_[0] = {0, 0, 0, 0}; }
 
     /// Takes effect at the next insertion; nothing is dropped now.
@@ -74,7 +74,7 @@ class L2Tiles {
         used_ += bits;
     }
 
-  private:
+private:
     using Index = std::uint32_t;  // 0 is the list's own end
     struct Node {
         Index prev = 0, next = 0;

@@ -23,7 +23,8 @@ Tensor tensor(const Experiment& e, Operand o) {
 
 /// The operands that the operation itself must read, whatever its fusion.
 bool reads_compulsorily(const Experiment& e, Operand o) {
-    const bool ready = e.fusion == Fusion::none || e.fusion == Fusion::upstream;  // dZ stands in for dY and its residual
+    const bool ready =
+        e.fusion == Fusion::none || e.fusion == Fusion::upstream;  // dZ stands in for dY and its residual
     const bool gradient = ready ? o == Operand::dz : o == Operand::dy;
     const bool residual = !ready && o == (e.residual == Residual::mask ? Operand::mask : Operand::y);
     switch (e.pass) {
@@ -32,8 +33,7 @@ bool reads_compulsorily(const Experiment& e, Operand o) {
             return gradient || residual || o == Operand::w ||
                    (e.drelu && o == (e.residual == Residual::mask ? Operand::mask : Operand::x));
         case Pass::wgrad: return gradient || residual || o == Operand::x || (e.accumulate && o == Operand::dw);
-        case Pass::train:
-            return gradient || o == Operand::x || o == Operand::w || (e.accumulate && o == Operand::dw);
+        case Pass::train: return gradient || o == Operand::x || o == Operand::w || (e.accumulate && o == Operand::dw);
     }
     return false;
 }
@@ -83,7 +83,11 @@ void split(const Experiment& one, std::vector<Kernel>& kernels) {
     reduce.tile = {k.tile.bm, k.tile.bn, 1};
     reduce.batch = k.batch;
     k.splits = static_cast<int>(std::min<i64>(one.schedule.splits, k.k_steps()));
-    const Access slices{{Operand::partial, k.extent.rows, k.extent.cols, 32, static_cast<int>(k.pass)}, Axis::rows, Axis::cols, false, k.splits};
+    const Access slices{{Operand::partial, k.extent.rows, k.extent.cols, 32, static_cast<int>(k.pass)},
+                        Axis::rows,
+                        Axis::cols,
+                        false,
+                        k.splits};
     reduce.epilogue = {slices};
     reduce.epilogue.insert(reduce.epilogue.end(), k.epilogue.begin(), k.epilogue.end());
     reduce.outputs = std::move(k.outputs);
@@ -103,7 +107,8 @@ void add_forward(const Experiment& whole, const Experiment& one, std::vector<Ker
     kernels.push_back(std::move(k));
     split(one, kernels);
     if (one.fusion == Fusion::unfused)
-        kernels.push_back(elementwise(whole, "relu", Pass::forward, one.tile.bm, one.tile.bn, {Operand::z}, Operand::y));
+        kernels.push_back(
+            elementwise(whole, "relu", Pass::forward, one.tile.bm, one.tile.bn, {Operand::z}, Operand::y));
 }
 
 void add_dgrad(const Experiment& whole, const Experiment& one, std::vector<Kernel>& kernels) {
@@ -113,7 +118,8 @@ void add_dgrad(const Experiment& whole, const Experiment& one, std::vector<Kerne
     if (masks_on_load) k.left.push_back(access(whole, residual_of(one), Axis::rows, Axis::red));
     k.right = {access(whole, Operand::w, Axis::cols, Axis::red)};
     if (one.drelu) {
-        Access positive = access(whole, one.residual == Residual::mask ? Operand::mask : Operand::x, Axis::rows, Axis::cols);
+        Access positive =
+            access(whole, one.residual == Residual::mask ? Operand::mask : Operand::x, Axis::rows, Axis::cols);
         if (one.residual == Residual::mask) {
             positive.tensor = {Operand::mask, whole.dense.m, whole.dense.k, 1, 1};
             positive.compulsory = whole.pass == Pass::dgrad;
@@ -138,7 +144,8 @@ void add_wgrad(const Experiment& whole, const Experiment& one, std::vector<Kerne
 }
 
 void add_mask(const Experiment& whole, Pass pass, i64 rows_tile, i64 cols_tile, std::vector<Kernel>& kernels) {
-    kernels.push_back(elementwise(whole, "mask", pass, rows_tile, cols_tile, {Operand::dy, residual_of(whole)}, Operand::dz));
+    kernels.push_back(
+        elementwise(whole, "mask", pass, rows_tile, cols_tile, {Operand::dy, residual_of(whole)}, Operand::dz));
 }
 
 }  // namespace

@@ -52,19 +52,24 @@ std::vector<std::string> notes_on(const Experiment& e, const Device& d, const st
             const VmemNeed need = vmem_need(e, d, k);
             if (need.buffers == 1 && e.buffers == 0 && 2 * need.tiles_bytes + need.accumulator_bytes > need.limit_bytes)
                 notes.push_back(fmt::format(
-                    "{}: two copies of the tiles are {}, more than the {} of scoped VMEM: one copy, so copy and compute run in series "
+                    "{}: two copies of the tiles are {}, more than the {} of scoped VMEM: one copy, so copy and "
+                    "compute run in series "
                     "(newer JAX refuses to compile this; a larger vmem or a smaller tile is the way out)",
                     k.name, format_bytes(static_cast<double>(2 * need.tiles_bytes + need.accumulator_bytes)),
                     format_bytes(static_cast<double>(need.limit_bytes))));
         }
         if (e.order != Order::mnk && e.order != Order::nmk)
-            notes.push_back(fmt::format("order {} is idealised here: Pallas needs an aliased partial input to cut a reduction", to_string(e.order)));
+            notes.push_back(
+                fmt::format("order {} is idealised here: Pallas needs an aliased partial input to cut a reduction",
+                            to_string(e.order)));
         if (d.sm_count.or_else(1) > 1) notes.push_back("one TensorCore is modelled, not the chip");
     }
     if (e.residual == Residual::mask && e.pass == Pass::train && e.fusion == Fusion::unfused)
         notes.push_back("the mask is taken as given: the elementwise ReLU of an unfused run writes Y only");
     if (d.kind == DeviceKind::gpu && (e.rung == "01_naive" || e.rung == "02_coalesced"))
-        notes.push_back("this rung shares no tile through SMEM: its L1 traffic is not modelled, the counts are those of a shared tile");
+        notes.push_back(
+            "this rung shares no tile through SMEM: its L1 traffic is not modelled, the counts are those of a shared "
+            "tile");
     return notes;
 }
 

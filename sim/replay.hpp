@@ -27,10 +27,14 @@ struct TileGrid {
 
 template <class Observer = NoObserver>
 class Replay {
-  public:
+public:
     /// `effective_bits` is the capacity that matmul tiles have, `whole_bits` that of an elementwise pass.
     Replay(i64 effective_bits, i64 whole_bits, MovedUnit unit, Observer observer = {})
-        : l2_(effective_bits), effective_bits_(effective_bits), whole_bits_(whole_bits), unit_(unit), observer_(observer) {}
+        : l2_(effective_bits),
+          effective_bits_(effective_bits),
+          whole_bits_(whole_bits),
+          unit_(unit),
+          observer_(observer) {}
 
     /// Runs one kernel with `slots` resident CTAs in clusters of `cluster`, after whatever ran before. Returns its DRAM
     /// traffic. `staggered` lets CTAs drift evenly apart; elementwise kernels know no difference.
@@ -54,7 +58,7 @@ class Replay {
     bool stopped() const { return stopped_; }
     Observer& observer() { return observer_; }
 
-  private:
+private:
     struct Stream {
         const Access* access;
         TileGrid grid;
@@ -69,7 +73,8 @@ class Replay {
 
     // ---- tiles of tensors -------------------------------------------------------------------------------------------
 
-    std::vector<Stream> streams(const Kernel& k, const std::vector<Access>& accesses, const std::vector<Stream>* over = nullptr) {
+    std::vector<Stream> streams(const Kernel& k, const std::vector<Access>& accesses,
+                                const std::vector<Stream>* over = nullptr) {
         std::vector<Stream> out;
         for (const Access& a : accesses) {
             DramFlow* flow = &flows_[static_cast<int>(a.tensor.name)];
@@ -90,7 +95,8 @@ class Replay {
         auto [it, fresh] = grids_.try_emplace(key(a));
         if (!fresh && it->second.row_tile == row_tile && it->second.col_tile == col_tile) return it->second;
         const TileGrid old = it->second;
-        TileGrid g{next_id_, row_tile, col_tile, ceil_div(a.tensor.rows, row_tile), ceil_div(a.tensor.cols, col_tile), 0};
+        TileGrid g{next_id_, row_tile, col_tile, ceil_div(a.tensor.rows, row_tile), ceil_div(a.tensor.cols, col_tile),
+                   0};
         g.count = g.row_trips * g.col_trips * k.batch * a.slices;
         next_id_ += g.count;
         l2_.reserve_ids(next_id_);
@@ -104,8 +110,8 @@ class Replay {
         l2_.oldest_first([&](i64 id, i64 present, i64 dirty) {
             if (id < from.base || id >= from.base + from.count) return;
             l2_.remove(id);
-            const i64 local = id - from.base, col = local % from.col_trips, row = local / from.col_trips % from.row_trips,
-                      set = local / from.col_trips / from.row_trips;
+            const i64 local = id - from.base, col = local % from.col_trips,
+                      row = local / from.col_trips % from.row_trips, set = local / from.col_trips / from.row_trips;
             const i64 r0 = row * from.row_tile, r1 = std::min(t.rows, r0 + from.row_tile);
             const i64 c0 = col * from.col_tile, c1 = std::min(t.cols, c0 + from.col_tile);
             const i64 whole = (r1 - r0) * (c1 - c0) * t.bits;
@@ -122,13 +128,14 @@ class Replay {
     // ---- one request ------------------------------------------------------------------------------------------------
 
     i64 bits(const Stream& s, i64 row, i64 col) const {
-        return clipped(s.access->tensor.rows, s.grid.row_tile, row) * clipped(s.access->tensor.cols, s.grid.col_tile, col) *
-               s.access->tensor.bits;
+        return clipped(s.access->tensor.rows, s.grid.row_tile, row) *
+               clipped(s.access->tensor.cols, s.grid.col_tile, col) * s.access->tensor.bits;
     }
     i64 moved(const Stream& s, i64 row, i64 col) const {
         const Tensor& t = s.access->tensor;
         const i64 r0 = row * s.grid.row_tile, c0 = col * s.grid.col_tile;
-        return moved_bytes(t, unit_, r0, std::min(t.rows, r0 + s.grid.row_tile), c0, std::min(t.cols, c0 + s.grid.col_tile));
+        return moved_bytes(t, unit_, r0, std::min(t.rows, r0 + s.grid.row_tile), c0,
+                           std::min(t.cols, c0 + s.grid.col_tile));
     }
 
     void request(Stream& s, i64 set, i64 row, i64 col) {
@@ -142,7 +149,9 @@ class Replay {
         if constexpr (Observer::watches) observer_.request(*s.access, row, col, size, missing);
     }
     void request_on(Stream& s, const Cta& c, i64 k) {
-        const auto at = [&](Axis a) { return a == Axis::rows ? c.row : a == Axis::cols ? c.col : a == Axis::red ? k : 0; };
+        const auto at = [&](Axis a) {
+            return a == Axis::rows ? c.row : a == Axis::cols ? c.col : a == Axis::red ? k : 0;
+        };
         request(s, c.set, at(s.access->row_axis), at(s.access->col_axis));
     }
     void load(const Cta& c, i64 k) {
@@ -173,9 +182,16 @@ class Replay {
     /// Work item i of a kernel: batch by batch, slice by slice, cluster by cluster in raster order.
     struct Work {
         Work(const Kernel& k, Raster r, Shape2 c)
-            : kernel(k), raster(r), cluster(c), rows(k.row_tiles()), cols(k.col_tiles()), steps(k.k_steps()),
-              cluster_rows(ceil_div(rows, c.rows)), cluster_cols(ceil_div(cols, c.cols)),
-              per_slice(cluster_rows * cluster_cols * c.rows * c.cols), items(per_slice * k.splits * k.batch) {}
+            : kernel(k),
+              raster(r),
+              cluster(c),
+              rows(k.row_tiles()),
+              cols(k.col_tiles()),
+              steps(k.k_steps()),
+              cluster_rows(ceil_div(rows, c.rows)),
+              cluster_cols(ceil_div(cols, c.cols)),
+              per_slice(cluster_rows * cluster_cols * c.rows * c.cols),
+              items(per_slice * k.splits * k.batch) {}
         const Kernel& kernel;
         Raster raster;
         Shape2 cluster;

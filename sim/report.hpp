@@ -17,8 +17,8 @@ std::string_view to_string(Limiter);
 
 /// What no kernel can beat: closed forms that share no code with the counts (see bound.hpp).
 struct Bound {
-    i64 dram_bytes = 0;       ///< reads + writes
-    i64 l2_bytes = 0;         ///< L2 -> SM, 0 where the machine has no such level
+    i64 dram_bytes = 0;  ///< reads + writes
+    i64 l2_bytes = 0;    ///< L2 -> SM, 0 where the machine has no such level
     double time_us = 0;
     double math_us = 0, dram_us = 0, l2_us = 0;
     enum class Ceiling { math, dram, l2 } ceiling = Ceiling::math;
@@ -60,11 +60,11 @@ struct DramRange {
 struct Report {
     Experiment experiment;  ///< with every "best" tile resolved
     Fit fit;
-    bool replayed = false;  ///< counted by replay; else by closed form
-    bool exact = false;     ///< the count is what the replay would give
-    bool idealised = false; ///< an order this machine cannot run as written
-    i64 flops = 0;          ///< 2mnk a matmul
-    Traffic traffic;        ///< sum over kernels
+    bool replayed = false;   ///< counted by replay; else by closed form
+    bool exact = false;      ///< the count is what the replay would give
+    bool idealised = false;  ///< an order this machine cannot run as written
+    i64 flops = 0;           ///< 2mnk a matmul
+    Traffic traffic;         ///< sum over kernels
     DramRange dram_range;
     Bound bound;
     std::optional<Prediction> predicted;  ///< none when it does not fit

@@ -27,7 +27,8 @@ struct StepObserver {
     void note(const Access& a, i64 row, i64 col, i64 bits, Touch::Outcome outcome) {
         // A wave's outputs are written between its last step and the next wave's first; those of the very last wave
         // belong to the last step.
-        if (now + 1 == target || (now == target && target == last)) state->touches.push_back({a.tensor.name, row, col, (bits + 7) / 8, outcome});
+        if (now + 1 == target || (now == target && target == last))
+            state->touches.push_back({a.tensor.name, row, col, (bits + 7) / 8, outcome});
     }
     bool step(const Kernel&, TileIndex tile, i64 k, i64 wave) {
         if (++now != target) return true;
@@ -41,7 +42,8 @@ struct StepObserver {
 
 StepState step_gpu(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, i64 n, StepState state) {
     const Slots slots = slots_of(e, d, kernels);
-    Replay<StepObserver> replay(effective_bits(d), whole_bits(d), moved_unit(d, e), StepObserver{&state, n, state.steps});
+    Replay<StepObserver> replay(effective_bits(d), whole_bits(d), moved_unit(d, e),
+                                StepObserver{&state, n, state.steps});
     for (std::size_t i = 0; i < kernels.size() && !replay.stopped(); ++i) {
         replay.observer().kernel = static_cast<int>(i);
         replay.run(kernels[i], e.raster, e.cluster, slots[i], false);
@@ -73,7 +75,10 @@ StepState step_sequential(const Experiment& e, const std::vector<Kernel>& kernel
             }
         };
         const auto bytes = [&](const Access& a, i64 row, i64 col, i64 bits) {
-            return (clipped(a.tensor.rows, axis_tile(k, a.row_axis), row) * clipped(a.tensor.cols, axis_tile(k, a.col_axis), col) * bits + 7) / 8;
+            return (clipped(a.tensor.rows, axis_tile(k, a.row_axis), row) *
+                        clipped(a.tensor.cols, axis_tile(k, a.col_axis), col) * bits +
+                    7) /
+                   8;
         };
         for (i64 local = 0; local < per_batch * k.batch; ++local) {
             if (now == n) return state;
@@ -98,21 +103,24 @@ StepState step_sequential(const Experiment& e, const std::vector<Kernel>& kernel
                 const std::pair<i64, i64> tile{at(a.row_axis), at(a.col_axis)};
                 const bool once = k.matmul && a.row_axis == Axis::rows && a.col_axis == Axis::cols;  // along the output
                 const bool fetch = tile != held[i] && !(once && sum > 0);
-                touch(a, tile.first, tile.second, bytes(a, tile.first, tile.second, a.tensor.bits), fetch ? Touch::fetched : Touch::kept);
+                touch(a, tile.first, tile.second, bytes(a, tile.first, tile.second, a.tensor.bits),
+                      fetch ? Touch::fetched : Touch::kept);
                 held[i] = tile;
             }
             // A partial sum comes back when the grid returns to a tile it had left.
             i64 before[3] = {-1, -1, -1}, after[3] = {-1, -1, -1};
             if (local % per_batch > 0) index_of(local % per_batch - 1, before);
             if (local % per_batch + 1 < per_batch) index_of(local % per_batch + 1, after);
-            if (sum > 0 && (before[0] != row || before[1] != col)) touch(out, row, col, bytes(out, row, col, 32), Touch::read_back);
+            if (sum > 0 && (before[0] != row || before[1] != col))
+                touch(out, row, col, bytes(out, row, col, 32), Touch::read_back);
             ++sum;
             if (after[0] != row || after[1] != col) {
                 const bool final = sum == trips[2];
                 touch(out, row, col, bytes(out, row, col, final ? out.tensor.bits : 32), Touch::written);
                 if (final)
                     for (std::size_t o = 1; o < k.outputs.size(); ++o)
-                        touch(k.outputs[o], row, col, bytes(k.outputs[o], row, col, k.outputs[o].tensor.bits), Touch::written);
+                        touch(k.outputs[o], row, col, bytes(k.outputs[o], row, col, k.outputs[o].tensor.bits),
+                              Touch::written);
             }
             state.kernel = static_cast<int>(which);
             state.tile = {row, col};

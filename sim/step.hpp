@@ -12,17 +12,22 @@ struct Touch {
     Operand operand = Operand::x;
     i64 row = 0, col = 0;  ///< tile indices in the operand's own grid (rows, columns in memory)
     i64 bytes = 0;         ///< requested, clipped
-    enum Outcome { fetched, kept, written, read_back } outcome = fetched;  ///< from DRAM; found on chip; written; partial
+    enum Outcome {
+        fetched,
+        kept,
+        written,
+        read_back
+    } outcome = fetched;  ///< from DRAM; found on chip; written; partial
 };
 
 struct StepState {
-    i64 step = 0, steps = 0;  ///< 0 = nothing done yet; steps = everything done
-    int kernel = 0;           ///< index into the plan
-    TileIndex tile;           ///< output tile in work (elementwise: the tile walked)
-    i64 k = 0;                ///< k-step within the tile
-    i64 wave = 0;             ///< GPUs
-    std::vector<Touch> touches;                       ///< of this step
-    i64 dram_read_bytes = 0, dram_write_bytes = 0;    ///< after this step, over all kernels so far
+    i64 step = 0, steps = 0;                        ///< 0 = nothing done yet; steps = everything done
+    int kernel = 0;                                 ///< index into the plan
+    TileIndex tile;                                 ///< output tile in work (elementwise: the tile walked)
+    i64 k = 0;                                      ///< k-step within the tile
+    i64 wave = 0;                                   ///< GPUs
+    std::vector<Touch> touches;                     ///< of this step
+    i64 dram_read_bytes = 0, dram_write_bytes = 0;  ///< after this step, over all kernels so far
 };
 
 /// Steps of the whole experiment: grid steps on sequential machines; on GPUs one per CTA and k-step in lockstep order.

@@ -21,7 +21,9 @@ i64 on_chip_bytes(const Experiment& e, const Device& d, const Kernel& k) {
     switch (d.kind) {
         case DeviceKind::gpu: return cta_shape(e, d, k).smem_bytes;
         case DeviceKind::tpu: return vmem_need(e, d, k).bytes();
-        default: return (k.tile.bm * k.tile.bk + k.tile.bk * k.tile.bn) * storage_bytes(e.dense.dtype) + 4 * k.tile.bm * k.tile.bn;
+        default:
+            return (k.tile.bm * k.tile.bk + k.tile.bk * k.tile.bn) * storage_bytes(e.dense.dtype) +
+                   4 * k.tile.bm * k.tile.bn;
     }
 }
 
@@ -61,9 +63,7 @@ TileSpace tile_space(const Experiment& e, const Device& d) {
     const Dtype t = e.dense.dtype;
     TileSpace s;
     switch (d.kind) {
-        case DeviceKind::scratchpad:
-            s.bm = s.bn = s.bk = {16, 32, 64, 128, 256, 512, 1024};
-            return s;
+        case DeviceKind::scratchpad: s.bm = s.bn = s.bk = {16, 32, 64, 128, 256, 512, 1024}; return s;
         case DeviceKind::tpu:
             s.bm = s.bn = {128, 256, 512, 1024, 2048};
             s.bk = {128, 256, 512, 1024, 2048, 4096};
@@ -110,7 +110,8 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
     const TileSpace space = tile_space(e, d);
     const double least_us = bound(e, d).time_us;
     std::vector<SweepRow> rows;
-    const double steps = static_cast<double>(space.bm.size() * space.bn.size()) + static_cast<double>(options.replay_best);
+    const double steps =
+        static_cast<double>(space.bm.size() * space.bn.size()) + static_cast<double>(options.replay_best);
     double done = 0;
     const auto tick = [&] {
         done += 1;
@@ -126,7 +127,8 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
             if (!tick()) return rows;
         }
     std::stable_sort(rows.begin(), rows.end(), better);
-    const auto recount = std::min<std::size_t>(rows.size(), static_cast<std::size_t>(std::max<i64>(0, options.replay_best)));
+    const auto recount =
+        std::min<std::size_t>(rows.size(), static_cast<std::size_t>(std::max<i64>(0, options.replay_best)));
     for (std::size_t i = 0; i < recount && rows[i].fit.ok(); ++i) {
         rows[i] = evaluate(rows[i].experiment, d, Count::automatic, least_us);
         if (!tick()) break;

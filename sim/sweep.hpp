@@ -2,8 +2,8 @@
 // Every legal tile of a stated space, ranked.
 
 #include <functional>
-#include <stop_token>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "sim/report.hpp"
@@ -12,13 +12,13 @@ namespace sim {
 
 struct SweepRow {
     Experiment experiment;
-    Fit fit;                 ///< why it was rejected, else ok
-    double time_us = 0;      ///< predicted; meaningless when rejected
+    Fit fit;             ///< why it was rejected, else ok
+    double time_us = 0;  ///< predicted; meaningless when rejected
     double interval_us[2] = {0, 0};
-    i64 dram_bytes = 0;      ///< expected
-    i64 sram_bytes = 0;      ///< on-chip need of a CTA (GPU), of all buffers (TPU), of the packed tiles (CPU)
-    int rank = 0;            ///< 1 = best; 0 when rejected
-    bool tie = false;        ///< its interval overlaps the best one's
+    i64 dram_bytes = 0;  ///< expected
+    i64 sram_bytes = 0;  ///< on-chip need of a CTA (GPU), of all buffers (TPU), of the packed tiles (CPU)
+    int rank = 0;        ///< 1 = best; 0 when rejected
+    bool tie = false;    ///< its interval overlaps the best one's
 };
 
 /// The candidate tiles of one pass on a device: the axes of the sweep and of the heat map.

@@ -1,4 +1,5 @@
-// The cost of a frame of the lab: its widgets (what a person waits for) and its pixels on the CPU (what a picture costs).
+// The cost of a frame of the lab: its widgets (what a person waits for) and its pixels on the CPU (what a picture
+// costs).
 
 #if MEMWALL_HAS_GUI
 #include <benchmark/benchmark.h>
@@ -24,7 +25,8 @@ struct Desk {
     }
 };
 
-constexpr std::string_view gpu = "h100-sxm5 8192x8192x8192 bf16 forward fused tile 128x256x64 raster grouped:8 | step 20000";
+constexpr std::string_view gpu =
+    "h100-sxm5 8192x8192x8192 bf16 forward fused tile 128x256x64 raster grouped:8 | step 20000";
 
 void lab_frame_1600x1000(benchmark::State& state) {  // goal: below 2 ms
     Desk desk(state.range(0) ? gpu : gui::first_scene);

@@ -1,5 +1,5 @@
-// How fast the model answers. Aims: a replayed 8192^3 GPU prediction < 50 ms, its closed form < 5 ms, 100,000 closed-form
-// experiments a second and 100 million lockstep tile requests a second, each on one core.
+// How fast the model answers. Aims: a replayed 8192^3 GPU prediction < 50 ms, its closed form < 5 ms, 100,000
+// closed-form experiments a second and 100 million lockstep tile requests a second, each on one core.
 
 #include <benchmark/benchmark.h>
 
@@ -16,7 +16,9 @@ namespace {
 
 const Catalogue& devices() { return Catalogue::builtin(); }
 
-Experiment square() { return parse_experiment("h200-sxm 8192x8192x8192 bf16 forward fused tile 128x256x64", devices()); }
+Experiment square() {
+    return parse_experiment("h200-sxm 8192x8192x8192 bf16 forward fused tile 128x256x64", devices());
+}
 
 void predict_8192_replay(benchmark::State& state) {
     const Experiment e = square();
@@ -70,7 +72,9 @@ void staggered_replay(benchmark::State& state) {
 BENCHMARK(staggered_replay)->Unit(benchmark::kMillisecond);
 
 void parse_and_print(benchmark::State& state) {
-    const std::string line = "h100-sxm5 4096x4096x4096 bf16 train unfused residual mask tile 128x128x64 tile.wgrad 128x256x64 rung 07_tensor_core";
+    const std::string line =
+        "h100-sxm5 4096x4096x4096 bf16 train unfused residual mask tile 128x128x64 tile.wgrad 128x256x64 rung "
+        "07_tensor_core";
     for (auto _ : state) benchmark::DoNotOptimize(to_string(parse_experiment(line, devices()), devices()));
 }
 BENCHMARK(parse_and_print)->Unit(benchmark::kMicrosecond);

@@ -9,10 +9,12 @@ namespace tests {
 
 /// Draws experiments over a set of devices; the same seed draws the same ones.
 class Draw {
-  public:
+public:
     Draw(std::uint32_t seed, const sim::Catalogue& devices) : random_(seed), devices_(devices), all_(devices.all()) {}
 
-    sim::i64 integer(sim::i64 low, sim::i64 high) { return std::uniform_int_distribution<sim::i64>(low, high)(random_); }
+    sim::i64 integer(sim::i64 low, sim::i64 high) {
+        return std::uniform_int_distribution<sim::i64>(low, high)(random_);
+    }
     bool one_in(int n) { return integer(1, n) == 1; }
     template <class T>
     T pick(std::initializer_list<T> from) {
@@ -32,15 +34,19 @@ class Draw {
         const auto say = [&] { return integer(1, 100) <= words; };
         const auto size = [&](i64 high) { return std::to_string(integer(1, high)); };
         const auto tile = [&] {
-            if (tpu) return std::to_string(128 * integer(1, 8)) + "x" + std::to_string(128 * integer(1, 8)) + "x" + std::to_string(128 * integer(1, 8));
-            return std::to_string(8 * integer(1, 32)) + "x" + std::to_string(8 * integer(1, 32)) + "x" + std::to_string(integer(1, 128));
+            if (tpu)
+                return std::to_string(128 * integer(1, 8)) + "x" + std::to_string(128 * integer(1, 8)) + "x" +
+                       std::to_string(128 * integer(1, 8));
+            return std::to_string(8 * integer(1, 32)) + "x" + std::to_string(8 * integer(1, 32)) + "x" +
+                   std::to_string(integer(1, 128));
         };
         std::string t = d.id;
         if (say()) t += " batch " + size(3);
         t += " " + size(most) + "x" + size(most) + "x" + size(most) + " " + dtype;
         if (say()) t += std::string(" out ") + pick({"f32", "bf16", "f16"});
         t += " " + pass + " " + fusion;
-        const bool may_mask = fusion != "none" && !(pass == "forward" && fusion != "fused") && !(pass == "wgrad" && fusion == "upstream");
+        const bool may_mask =
+            fusion != "none" && !(pass == "forward" && fusion != "fused") && !(pass == "wgrad" && fusion == "upstream");
         if (may_mask && say()) t += std::string(" residual ") + pick({"y", "mask"});
         if (pass == "forward" && say()) t += " bias yes";
         if ((pass == "wgrad" || pass == "train") && say()) t += " accumulate yes";
@@ -48,7 +54,8 @@ class Draw {
         if (fusion == "unfused" && say()) t += " in_place yes";
         t += " tile " + tile();
         if (pass == "train") t += " tile.dgrad " + tile() + " tile.wgrad " + tile();
-        if (cpu && say()) t += std::string(" rung ") + pick({"01_naive", "02_loop_order", "03_cache_tile", "04_packed"});
+        if (cpu && say())
+            t += std::string(" rung ") + pick({"01_naive", "02_loop_order", "03_cache_tile", "04_packed"});
         if (gpu) {
             if (say()) t += std::string(" raster ") + pick({"along_m", "along_n", "grouped:2", "grouped:8", "hilbert"});
             if (say()) t += std::string(" schedule ") + pick({"persistent", "split_k:2", "split_k:3"});
@@ -72,7 +79,7 @@ class Draw {
     }
     sim::Experiment experiment(sim::i64 most, int words) { return sim::parse_experiment(text(most, words), devices_); }
 
-  private:
+private:
     std::mt19937 random_;
     const sim::Catalogue& devices_;
     std::vector<const sim::Device*> all_;

@@ -22,7 +22,8 @@ struct Stream {
     void run(Access&& access) const {
         constexpr std::uint64_t base = 0x200000000;
         const auto page = [](std::uint64_t bytes) { return (bytes + 4095) / 4096 * 4096; };
-        const std::uint64_t a = base, b = page(a + static_cast<std::uint64_t>(m * k) * 4), c = page(b + static_cast<std::uint64_t>(k * n) * 4);
+        const std::uint64_t a = base, b = page(a + static_cast<std::uint64_t>(m * k) * 4),
+                            c = page(b + static_cast<std::uint64_t>(k * n) * 4);
         const auto at_a = [&](i64 i, i64 p) { return a + static_cast<std::uint64_t>(i * k + p) * 4; };
         const auto at_b = [&](i64 p, i64 j) { return b + static_cast<std::uint64_t>(p * n + j) * 4; };
         const auto at_c = [&](i64 i, i64 j) { return c + static_cast<std::uint64_t>(i * n + j) * 4; };
@@ -32,7 +33,8 @@ struct Stream {
         for (at[+order[0]] = 0; at[+order[0]] < size(order[0]); at[+order[0]] += tile(order[0]))
             for (at[+order[1]] = 0; at[+order[1]] < size(order[1]); at[+order[1]] += tile(order[1]))
                 for (at[+order[2]] = 0; at[+order[2]] < size(order[2]); at[+order[2]] += tile(order[2])) {
-                    const i64 i1 = std::min(m, at['m'] + bm), j1 = std::min(n, at['n'] + bn), p1 = std::min(k, at['k'] + bk);
+                    const i64 i1 = std::min(m, at['m'] + bm), j1 = std::min(n, at['n'] + bn),
+                              p1 = std::min(k, at['k'] + bk);
                     for (i64 i = at['m']; i < i1; ++i)
                         if (inner == "ikj")
                             for (i64 p = at['k']; p < p1; ++p) {
@@ -90,7 +92,8 @@ TEST_SUITE("slow") {
             const i64 line_bytes = std::stoll(shape[2]);
             Cache cache({std::stoll(shape[0]), std::stoll(shape[1]), line_bytes, line_bytes, false});
             i64 misses[128] = {}, loads = 0, stores = 0;
-            const Stream stream{number("M"), number("N"), number("K"), number("BM"), number("BN"), number("BK"), text("order"), text("inner")};
+            const Stream stream{number("M"),  number("N"),  number("K"),   number("BM"),
+                                number("BN"), number("BK"), text("order"), text("inner")};
             stream.run([&](char which, std::uint64_t address, bool write) {
                 misses[+which] += cache.access(address, 4, write);
                 ++(write ? stores : loads);
@@ -117,7 +120,7 @@ TEST_SUITE("slow") {
 TEST_CASE("a line is filled sector by sector") {
     Cache cache({4 * 128, 2, 128, 32, false});
     CHECK(cache.access(0, 4, false) == 1);
-    CHECK(cache.access(28, 8, false) == 1);  // crosses into the second sector
+    CHECK(cache.access(28, 8, false) == 1);   // crosses into the second sector
     CHECK(cache.access(0, 128, false) == 2);  // the other two
     CHECK(cache.access(0, 128, true) == 0);
     CHECK(cache.dirty_sectors() == 4);

@@ -67,8 +67,9 @@ TEST_CASE("sequential bytes equal the golden walk, by walk and by formula") {
 TEST_CASE("GPU bytes equal the golden replay, lockstep and staggered") {
     for (const auto& row : tables::read("gpu.tsv")) {
         const auto number = [&](const std::string& column) { return std::stoll(row.at(column)); };
-        std::string text = "a100-sxm4-40gb batch " + row.at("batch") + " " + row.at("m") + "x" + row.at("n") + "x" + row.at("k") + " " + row.at("dtype") +
-                           " out " + row.at("out") + " " + row.at("pass") + " " + row.at("fusion");
+        std::string text = "a100-sxm4-40gb batch " + row.at("batch") + " " + row.at("m") + "x" + row.at("n") + "x" +
+                           row.at("k") + " " + row.at("dtype") + " out " + row.at("out") + " " + row.at("pass") + " " +
+                           row.at("fusion");
         if (row.at("residual") != "-") text += " residual " + row.at("residual");
         if (row.at("fusion") == "upstream" && row.at("pass") != "wgrad") text += " drelu " + row.at("drelu");
         const std::string tile = row.at("bm") + "x" + row.at("bn") + "x" + row.at("bk");
@@ -98,19 +99,22 @@ TEST_CASE("GPU bytes equal the golden replay, lockstep and staggered") {
             REQUIRE(std::abs(t.at(Level::l2).of(o).read_bytes - number(name + "_l2_read")) <= slack);
         }
         REQUIRE(c.kernels.back().at(Level::dram).dirty_at_end_bytes == number("dirty_at_end"));
-        REQUIRE(std::abs(c.dram_range.staggered_bytes - number("staggered_read") - number("staggered_write")) <= rounding);
+        REQUIRE(std::abs(c.dram_range.staggered_bytes - number("staggered_read") - number("staggered_write")) <=
+                rounding);
     }
 }
 
 TEST_CASE("a sequential closed form equals the walk: six orders, trip counts 1 to 3") {
     for (const char* device : {"scratchpad", "tpu-v5e", "cpu"})
         for (const char* order : {"mnk", "nmk", "kmn", "mkn", "knm", "nkm"})
-            for (const char* what : {"f32 forward fused bias yes", "bf16 out f32 dgrad fused residual mask", "bf16 wgrad unfused accumulate yes", "f32 dgrad upstream drelu yes"})
+            for (const char* what : {"f32 forward fused bias yes", "bf16 out f32 dgrad fused residual mask",
+                                     "bf16 wgrad unfused accumulate yes", "f32 dgrad upstream drelu yes"})
                 for (int m = 1; m <= 3; ++m)
                     for (int n = 1; n <= 3; ++n)
                         for (int k = 1; k <= 3; ++k) {
                             const auto size = [](int trips) { return std::to_string(128 * trips - 5); };
-                            const std::string text = std::string(device) + " batch 2 " + size(m) + "x" + size(n) + "x" + size(k) + " " + what + " tile 128x128x128 order " + order;
+                            const std::string text = std::string(device) + " batch 2 " + size(m) + "x" + size(n) + "x" +
+                                                     size(k) + " " + what + " tile 128x128x128 order " + order;
                             CAPTURE(text);
                             const Experiment e = parse_experiment(text, tests::catalogue());
                             const Device& d = tests::catalogue().at(device);
@@ -144,11 +148,13 @@ TEST_CASE("a GPU closed form equals the replay wherever it says exact") {
             check_same(total(closed), total(walked), false);  // sectors of a ragged pitch are averaged
         } else {
             ++estimates;
-            const double ratio = static_cast<double>(closed.dram_range.lockstep_bytes) / static_cast<double>(walked.dram_range.lockstep_bytes);
+            const double ratio = static_cast<double>(closed.dram_range.lockstep_bytes) /
+                                 static_cast<double>(walked.dram_range.lockstep_bytes);
             if (ratio > 0.8 && ratio < 1.25) ++within;
         }
     }
-    MESSAGE("exact " << exact << " (beyond compulsory " << exact_beyond_compulsory << "), estimates " << estimates << ", within 25 % " << within);
+    MESSAGE("exact " << exact << " (beyond compulsory " << exact_beyond_compulsory << "), estimates " << estimates
+                     << ", within 25 % " << within);
     CHECK(exact > 100);
     CHECK(exact_beyond_compulsory > 20);
     CHECK(within > estimates * 6 / 10);

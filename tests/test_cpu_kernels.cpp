@@ -127,6 +127,20 @@ TEST_CASE("any tile gives exactly the same sums of whole numbers") {
     }
 }
 
+TEST_CASE("threads that overtake one another between steps give the same sums") {
+    const Op op{{.m = 70, .n = 200, .k = 300}, Pass::forward, Fusion::fused};
+    OperandSet want(op), got(op);
+    fill_integers(op, want);
+    got.copy_from(want);
+    execute(op, want.operands(), {.rung = cpu::find_rung("01_naive")});
+    int wrong = 0;
+    for (int repeat = 0; repeat < 20; repeat++) {
+        execute(op, got.operands(), {.tile = {6, 48, 4}, .threads = 4});
+        wrong += values(got.operands().y, 1) != values(want.operands().y, 1);
+    }
+    CHECK(wrong == 0);
+}
+
 TEST_CASE("fused and unfused give the same bits, and so do both residuals") {
     for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
         for (const cpu::Rung& rung : cpu::rungs()) {

@@ -37,7 +37,8 @@ struct Addresses {
         const i64 pitch = pitch_bytes(t, Pitch::padded), size = t.bits / 8;
         const i64 c0 = col * col_tile, c1 = std::min(t.cols, c0 + col_tile);
         for (i64 r = row * row_tile; r < std::min(t.rows, (row + 1) * row_tile); ++r) {
-            const i64 fetched = cache->access(base(t) + static_cast<std::uint64_t>(r * pitch + c0 * size), (c1 - c0) * size, write);
+            const i64 fetched =
+                cache->access(base(t) + static_cast<std::uint64_t>(r * pitch + c0 * size), (c1 - c0) * size, write);
             if (!write) read_sectors += fetched;  // whole sectors are written: nothing is fetched for them
         }
     }
@@ -55,8 +56,8 @@ TEST_CASE("the tile replay is within 2 % of an exact sectored cache, or its sets
     while (cases < 70) {
         const auto size = [&] { return std::to_string(32 * draw.integer(8, 24)); };
         const std::string text = "a100-sxm4-40gb " + size() + "x" + size() + "x" + size() + " f32 forward none tile " +
-                                 draw.pick<const char*>({"64x64x16", "32x64x32", "64x32x8", "32x32x32", "128x64x16"}) + " raster " +
-                                 draw.pick<const char*>({"along_n", "along_m", "grouped:4", "hilbert"});
+                                 draw.pick<const char*>({"64x64x16", "32x64x32", "64x32x8", "32x32x32", "128x64x16"}) +
+                                 " raster " + draw.pick<const char*>({"along_n", "along_m", "grouped:4", "hilbert"});
         const Experiment e = parse_experiment(text, tests::catalogue());
         const Device& d = tests::catalogue().at(e.device);
         const auto kernels = plan(e);
@@ -76,19 +77,22 @@ TEST_CASE("the tile replay is within 2 % of an exact sectored cache, or its sets
         if (error < 0.02) {
             ++close;
         } else if (l2 <= 128 * 1024) {
-            // What is left is the work of sets, which fill unevenly. Without sets (one, of as many ways as there are lines) only what the tiles round is left.
+            // What is left is the work of sets, which fill unevenly. Without sets (one, of as many ways as there are
+            // lines) only what the tiles round is left.
             Cache whole({l2, l2 / 128, 128, 32, false});
             Replay<Addresses> again(8 * l2, 8 * l2, moved_unit(d, e), Addresses{&whole, &kernels[0], {}, 0});
             again.run(kernels[0], e.raster, e.cluster, slots, false);
             const double unconflicted = 32.0 * static_cast<double>(again.observer().read_sectors);
             const double left = std::abs(static_cast<double>(replayed) - unconflicted) / unconflicted;
-            MESSAGE((100 * error) << " % with 16 ways, " << (100 * left) << " % with one set: " << text << ", L2 " << l2 / 1024 << " KiB, " << slots << " slots");
+            MESSAGE((100 * error) << " % with 16 ways, " << (100 * left) << " % with one set: " << text << ", L2 "
+                                  << l2 / 1024 << " KiB, " << slots << " slots");
             CHECK(left < 0.1);
             ++explained;
         }
         worst = std::max(worst, error);
     }
-    MESSAGE(close << " of " << cases << " cases within 2 % (" << beyond_compulsory << " beyond compulsory), worst " << (100 * worst) << " %");
+    MESSAGE(close << " of " << cases << " cases within 2 % (" << beyond_compulsory << " beyond compulsory), worst "
+                  << (100 * worst) << " %");
     CHECK(close >= 50);
     CHECK(explained >= 1);
     CHECK(beyond_compulsory >= 25);

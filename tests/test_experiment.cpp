@@ -26,7 +26,8 @@ std::string refusal(const std::string& text) {
 TEST_CASE("the design's lines are canonical") {
     for (const char* line : {
              "h200-sxm 8192x8192x8192 bf16 forward fused tile 128x256x64 raster grouped:8",
-             "h100-sxm5 4096x4096x4096 bf16 train unfused residual mask tile 128x128x64 tile.wgrad 128x256x64 rung 07_tensor_core",
+             "h100-sxm5 4096x4096x4096 bf16 train unfused residual mask tile 128x128x64 tile.wgrad 128x256x64 rung "
+             "07_tensor_core",
              "tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 buffers 1",
              "cpu 2048x2048x2048 f32 forward unfused tile 384x1536x256 threads 2",
              "scratchpad 512x512x512 f32 forward unfused tile 64x64x64 order kmn",
@@ -35,14 +36,17 @@ TEST_CASE("the design's lines are canonical") {
 }
 
 TEST_CASE("a word with its usual value is left out, the tile never") {
-    CHECK(canonical("h200-sxm 8x8x8 bf16 forward fused tile 128x256x64 stages 4") == "h200-sxm 8x8x8 bf16 forward fused tile 128x256x64");
+    CHECK(canonical("h200-sxm 8x8x8 bf16 forward fused tile 128x256x64 stages 4") ==
+          "h200-sxm 8x8x8 bf16 forward fused tile 128x256x64");
     CHECK(canonical("tpu-v5e 8x8x8 f32 forward fused order mnk") == "tpu-v5e 8x8x8 f32 forward fused tile 512x512x512");
     CHECK(canonical("cpu 8x8x8 f32 forward fused order nkm") == "cpu 8x8x8 f32 forward fused tile 384x1536x256");
-    CHECK(canonical("h200-sxm 8x8x8 e4m3 forward fused out bf16 tile best") == "h200-sxm 8x8x8 e4m3 forward fused tile best");
+    CHECK(canonical("h200-sxm 8x8x8 e4m3 forward fused out bf16 tile best") ==
+          "h200-sxm 8x8x8 e4m3 forward fused tile best");
 }
 
 TEST_CASE("word order is free") {
-    CHECK(parse("raster grouped:4 fused forward 64x32x16 tile 16x16x8 f32 t4") == parse("t4 64x32x16 f32 forward fused tile 16x16x8 raster grouped:4"));
+    CHECK(parse("raster grouped:4 fused forward 64x32x16 tile 16x16x8 f32 t4") ==
+          parse("t4 64x32x16 f32 forward fused tile 16x16x8 raster grouped:4"));
 }
 
 TEST_CASE("a rung implies its engine and pipeline") {
@@ -71,7 +75,8 @@ TEST_CASE("scenes survive the round trip") {
         Scene s;
         s.experiment = draw.experiment(5000, 30);
         if (draw.one_in(2)) s.step = draw.integer(0, 1'000'000);
-        if (draw.one_in(2)) s.select = {draw.pick<const char*>({"x", "w", "y", "dz"}), draw.integer(0, 99), draw.integer(0, 99)};
+        if (draw.one_in(2))
+            s.select = {draw.pick<const char*>({"x", "w", "y", "dz"}), draw.integer(0, 99), draw.integer(0, 99)};
         if (draw.one_in(2)) s.view = draw.pick<const char*>({"learn", "explore", "measure"});
         if (draw.one_in(2)) s.baseline = draw.experiment(5000, 30);
         const std::string text = to_string(s, tests::catalogue());

@@ -97,11 +97,13 @@ TEST_CASE("a usual tile follows the dtype and a chosen one stays") {
 
 TEST_CASE("a pasted line is taken whole or not at all") {
     gui::Document d = document(start);
-    CHECK(d.paste("tpu-v5e 64x64x64 f32 forward fused tile 64x64x64 | step 1 vs (scratchpad 8x8x8 f32 forward none)") == "");
+    CHECK(d.paste("tpu-v5e 64x64x64 f32 forward fused tile 64x64x64 | step 1 vs (scratchpad 8x8x8 f32 forward none)") ==
+          "");
     CHECK(d.scene().step == 1);
     CHECK(d.scene().baseline);
     const std::string before = d.text();
-    for (const char* bad : {"", "tpu-v5e 0x1x1 f32 forward fused", "nonsense", "tpu-v5e 64x64x64 f32 forward fused | step -1"}) {
+    for (const char* bad :
+         {"", "tpu-v5e 0x1x1 f32 forward fused", "nonsense", "tpu-v5e 64x64x64 f32 forward fused | step -1"}) {
         CAPTURE(bad);
         CHECK(d.paste(bad) != "");
         CHECK(d.text() == before);
@@ -116,7 +118,8 @@ TEST_CASE("words of a line are changed, added and left out") {
     CHECK(with({{"stages", "5"}}) == "h100-sxm5 batch 2 64x64x64 e4m3 out f16 forward fused tile 64x64x64 stages 5");
     CHECK(with({{"stages", ""}, {"raster", "hilbert"}}) ==
           "h100-sxm5 batch 2 64x64x64 e4m3 out f16 forward fused tile 64x64x64 raster hilbert");
-    CHECK(with({{"device", "h200-sxm"}, {"shape", "8x8x8"}, {"out", ""}}) == "h200-sxm batch 2 8x8x8 e4m3 forward fused tile 64x64x64 stages 4");
+    CHECK(with({{"device", "h200-sxm"}, {"shape", "8x8x8"}, {"out", ""}}) ==
+          "h200-sxm batch 2 8x8x8 e4m3 forward fused tile 64x64x64 stages 4");
     CHECK(with({}) == line);
 }
 
@@ -124,7 +127,8 @@ TEST_CASE("settings survive their text, and bad ones are named by line") {
     const gui::Settings s{{gui::Theme::light, gui::Language::zh, 1.75f, true}, std::string(start)};
     CHECK(gui::parse_settings(gui::to_text(s)) == s);
     CHECK(gui::parse_settings("") == gui::Settings{});
-    for (const char* bad : {"theme pink\n", "scale 9\n", "scale nan\n", "scale\n", "reduced_motion maybe\n", "what 1\n"}) {
+    for (const char* bad :
+         {"theme pink\n", "scale 9\n", "scale nan\n", "scale\n", "reduced_motion maybe\n", "what 1\n"}) {
         CAPTURE(bad);
         CHECK_THROWS_AS(gui::parse_settings(bad), sim::BadInput);
     }

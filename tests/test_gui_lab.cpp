@@ -1,7 +1,6 @@
 // A robot at the lab: it reads what is drawn, clicks and types, and looks at the document.
 
 #include <doctest/doctest.h>
-
 #include <imgui.h>
 
 #include <algorithm>
@@ -18,11 +17,12 @@
 namespace {
 
 class Robot {
-  public:
+public:
     explicit Robot(std::string_view scene, gui::Appearance appearance = {}, int width = 1600, int height = 1000)
         : screen(width, height, appearance, [this] { lab->draw(); }) {
         const auto devices = std::make_shared<const sim::Catalogue>(sim::Catalogue::builtin());
-        lab = std::make_unique<gui::Lab>(gui::Lab::Setup{devices, sim::parse_scene(scene, *devices), appearance, {}, [] {}});
+        lab = std::make_unique<gui::Lab>(
+            gui::Lab::Setup{devices, sim::parse_scene(scene, *devices), appearance, {}, [] {}});
         screen.frames(2);
         rest();
     }
@@ -33,7 +33,8 @@ class Robot {
     }
     bool sees(std::string_view text) const {
         const auto texts = screen.texts();
-        return std::any_of(texts.begin(), texts.end(), [&](const auto& t) { return t.text.find(text) != std::string::npos; });
+        return std::any_of(texts.begin(), texts.end(),
+                           [&](const auto& t) { return t.text.find(text) != std::string::npos; });
     }
     /// The box of the first text that reads exactly so.
     ImVec4 box(std::string_view text) const {
@@ -80,10 +81,14 @@ TEST_CASE("no word is cut and none is missing, in any theme, language and size t
         gui::Appearance appearance;
         int width, height;
     };
-    for (const Look& look : {Look{{}, 1600, 1000}, Look{{.theme = gui::Theme::light, .language = gui::Language::zh}, 1600, 1000},
-                             Look{{.scale = 2}, 1600, 1000}, Look{{.theme = gui::Theme::contrast, .scale = 0.75f}, 1280, 800},
-                             Look{{.language = gui::Language::zh, .scale = 3}, 3840, 2160}})
-        for (std::string_view scene : {gui::first_scene, std::string_view("h100-sxm5 4096x4096x4096 bf16 train fused residual mask tile 128x256x64 | step 9000"), ragged}) {
+    for (const Look& look :
+         {Look{{}, 1600, 1000}, Look{{.theme = gui::Theme::light, .language = gui::Language::zh}, 1600, 1000},
+          Look{{.scale = 2}, 1600, 1000}, Look{{.theme = gui::Theme::contrast, .scale = 0.75f}, 1280, 800},
+          Look{{.language = gui::Language::zh, .scale = 3}, 3840, 2160}})
+        for (std::string_view scene :
+             {gui::first_scene,
+              std::string_view("h100-sxm5 4096x4096x4096 bf16 train fused residual mask tile 128x256x64 | step 9000"),
+              ragged}) {
             Robot robot(scene, look.appearance, look.width, look.height);
             if (look.appearance.language == gui::Language::zh && !robot.screen.fonts().problem.empty()) continue;
             CAPTURE(scene);
@@ -199,6 +204,54 @@ TEST_CASE("a tile that cannot run says why, and the lab goes on") {
     CHECK_FALSE(robot.sees("does not fit"));
 }
 
+TEST_CASE("a tile is selected by mouse and moved by the arrow keys, and Escape lets go") {
+    Robot robot(ragged);
+    const ImVec4 y = robot.box("Y  500×700");
+    robot.screen.click({y.x + 8, y.w + 12});
+    robot.rest();
+    const auto& select = robot.lab->document.scene().select;
+    CHECK(select == sim::Scene::Selection{"y", 0, 0});
+    robot.key(ImGuiKey_RightArrow);
+    robot.key(ImGuiKey_RightArrow);
+    robot.key(ImGuiKey_DownArrow);
+    CHECK(select == sim::Scene::Selection{"y", 1, 2});
+    robot.key(ImGuiKey_UpArrow);
+    robot.key(ImGuiKey_UpArrow);  // stops at the edge
+    CHECK(select == sim::Scene::Selection{"y", 0, 2});
+    robot.key(ImGuiKey_Escape);
+    CHECK(select == sim::Scene::Selection{});
+    CHECK_FALSE(robot.lab->document.can_undo());
+}
+
+TEST_CASE("the sweep's cells are walked by the arrow keys") {
+    Robot robot("tpu-v5e 8192x8192x8192 f32 forward fused tile 512x512x512");
+    const ImVec4 head = robot.box("bm \\ bn");
+    robot.screen.click({head.z + 20, head.w + 20});  // the first cell
+    robot.rest();
+    const sim::TileSpace& space = robot.lab->sweep()->space;
+    CHECK(robot.tile().bm == space.bm[0]);
+    CHECK(robot.tile().bn == space.bn[0]);
+    robot.key(ImGuiKey_DownArrow);
+    robot.key(ImGuiKey_RightArrow);
+    CHECK(robot.tile().bm == space.bm[1]);
+    CHECK(robot.tile().bn == space.bn[1]);
+}
+
+TEST_CASE("what the mouse is on is lit in every view") {
+    Robot robot(ragged);
+    const ImVec4 w = robot.box("W  300×700");
+    const auto before = gui::fingerprint(robot.screen.image());
+    robot.screen.move({w.x + 30, w.w + 30});
+    robot.screen.frames(2);
+    CHECK(robot.lab->lit() == sim::Operand::w);
+    CHECK(robot.lab->strength(sim::Operand::w) == 1);
+    CHECK(robot.lab->strength(sim::Operand::x) < 1);
+    CHECK(gui::fingerprint(robot.screen.image()) != before);
+    robot.screen.move({2, 2});
+    robot.screen.frames(3);
+    CHECK_FALSE(robot.lab->lit());
+}
+
 TEST_CASE("when nothing changes the picture stays and no frame is asked for") {
     Robot robot(gui::first_scene);
     robot.screen.move({800, 400});
@@ -232,7 +285,8 @@ TEST_CASE("measured rows of a file join the table, and a bad file names its line
     Robot robot(ragged);
     const auto path = std::filesystem::temp_directory_path() / ("memwall-rows-" + std::to_string(::getpid()) + ".csv");
     const std::string head = "id,source,device,pass,dtype,batch,m,n,k,bm,bn,bk,epilogue,time_us,experiment\n";
-    std::ofstream(path) << head << "r1,my own clock,scratchpad,forward,f32,1,500,700,300,128,128,64,relu,321," << ragged << "\n";
+    std::ofstream(path) << head << "r1,my own clock,scratchpad,forward,f32,1,500,700,300,128,128,64,relu,321," << ragged
+                        << "\n";
     robot.lab->load(path.string());
     robot.rest();
     CHECK_FALSE(robot.lab->message.is_error);
@@ -293,7 +347,8 @@ TEST_CASE("a picture of the lab needs no display, is the same each time, and lis
         return options;
     };
     const gui::ShotOptions small = size(900, 600);
-    const gui::Shot a = gui::screenshot(ragged, small, sim::Catalogue::builtin()), b = gui::screenshot(ragged, small, sim::Catalogue::builtin());
+    const gui::Shot a = gui::screenshot(ragged, small, sim::Catalogue::builtin()),
+                    b = gui::screenshot(ragged, small, sim::Catalogue::builtin());
     CHECK(a.png == b.png);
     CHECK(a.text == b.text);
     CHECK(a.text.find(" - Experiment\n") != std::string::npos);

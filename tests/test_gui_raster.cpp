@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-
 #include <imgui.h>
 
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace {
 
 /// A draw list of our own over an untextured context, rasterised on black.
 class Canvas {
-  public:
+public:
     Canvas(int width, int height) : list(ImGui::GetDrawListSharedData()), width_(width), height_(height) {
         list._ResetForNewFrame();
         list.PushTexture(ImGui::GetIO().Fonts->TexRef);
@@ -31,7 +30,7 @@ class Canvas {
     }
     ImDrawList list;
 
-  private:
+private:
     int width_, height_;
 };
 
@@ -102,11 +101,13 @@ TEST_CASE("two triangles that share an edge cover each pixel of their square exa
     for (const float shift : {0.0f, 0.25f, 0.5f, 0.37f}) {
         CAPTURE(shift);
         Canvas canvas(32, 32);
-        const ImVec2 a{4 + shift, 4 + shift}, b{20 + shift, 4 + shift}, c{20 + shift, 20 + shift}, d{4 + shift, 20 + shift};
+        const ImVec2 a{4 + shift, 4 + shift}, b{20 + shift, 4 + shift}, c{20 + shift, 20 + shift},
+            d{4 + shift, 20 + shift};
         canvas.triangle(a, b, c, half);
         canvas.triangle(a, c, d, half);
         const gui::Image image = canvas.image();
-        const auto touched = std::count_if(image.pixels.begin(), image.pixels.end(), [](std::uint32_t p) { return p != 0xff000000u; });
+        const auto touched =
+            std::count_if(image.pixels.begin(), image.pixels.end(), [](std::uint32_t p) { return p != 0xff000000u; });
         CHECK(touched == 16 * 16);
         for (std::uint32_t p : image.pixels) CHECK((p == 0xff000000u || p == 0xff808080u));  // never blended twice
     }

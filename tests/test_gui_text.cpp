@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-
 #include <imgui.h>
 #include <implot.h>
 

@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-
 #include <imgui.h>
 
 #include <cmath>
@@ -45,10 +44,12 @@ TEST_CASE("the style in use has readable words, also where they are disabled") {
     for (Theme theme : {Theme::dark, Theme::light, Theme::contrast}) {
         CAPTURE(gui::to_string(theme));
         gui::Headless screen(64, 64, {.theme = theme}, [] {});
-        const auto colour = [](ImGuiCol role) { return ImGui::ColorConvertFloat4ToU32(ImGui::GetStyle().Colors[role]); };
-        for (ImGuiCol surface : {ImGuiCol_WindowBg, ImGuiCol_PopupBg, ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered, ImGuiCol_Button,
-                                 ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_Tab, ImGuiCol_TabSelected, ImGuiCol_TableHeaderBg,
-                                 ImGuiCol_MenuBarBg})
+        const auto colour = [](ImGuiCol role) {
+            return ImGui::ColorConvertFloat4ToU32(ImGui::GetStyle().Colors[role]);
+        };
+        for (ImGuiCol surface : {ImGuiCol_WindowBg, ImGuiCol_PopupBg, ImGuiCol_FrameBg, ImGuiCol_FrameBgHovered,
+                                 ImGuiCol_Button, ImGuiCol_ButtonHovered, ImGuiCol_HeaderHovered, ImGuiCol_Tab,
+                                 ImGuiCol_TabSelected, ImGuiCol_TableHeaderBg, ImGuiCol_MenuBarBg})
             for (ImGuiCol words : {ImGuiCol_Text, ImGuiCol_TextDisabled}) {
                 CAPTURE(surface);
                 CHECK(gui::contrast(colour(words), colour(surface)) >= 4.5);
@@ -117,7 +118,8 @@ TEST_CASE("no character of any string is missing from the fonts in use") {
                     code = bytes == 1 ? lead : lead & (0xffu >> (bytes + 1));
                     for (int i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(c[i]) & 0x3f);
                     c += bytes;
-                    if (code >= 0x20) CHECK_MESSAGE(font->IsGlyphInFont(static_cast<ImWchar>(code)), "U+" << std::hex << code);
+                    if (code >= 0x20)
+                        CHECK_MESSAGE(font->IsGlyphInFont(static_cast<ImWchar>(code)), "U+" << std::hex << code);
                 }
             }
 }

@@ -20,7 +20,8 @@ const Catalogue& devices() { return tests::catalogue(); }
 double requests_of(const std::vector<Kernel>& kernels) {
     double n = 0;
     for (const Kernel& k : kernels)
-        n += static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) * static_cast<double>(k.k_steps()) * static_cast<double>(k.batch);
+        n += static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) *
+             static_cast<double>(k.k_steps()) * static_cast<double>(k.batch);
     return n;
 }
 
@@ -62,9 +63,11 @@ TEST_CASE("SRAM fills are L2 reads times the multicast; DRAM never reads more th
             const Traffic& t = c.kernels[i];
             for (int o = 0; o < operand_count; ++o) {
                 const Flow &dram = t.at(Level::dram).operands[o], &l2 = t.at(Level::l2).operands[o];
-                REQUIRE(dram.causes.compulsory + dram.causes.capacity + dram.causes.order + dram.causes.write + dram.causes.padding ==
+                REQUIRE(dram.causes.compulsory + dram.causes.capacity + dram.causes.order + dram.causes.write +
+                            dram.causes.padding ==
                         dram.moved_read_bytes + dram.moved_write_bytes);
-                if (t.at(Level::l2).present) REQUIRE(dram.read_bytes <= l2.read_bytes + 1);  // a mask's total is rounded up once
+                if (t.at(Level::l2).present)
+                    REQUIRE(dram.read_bytes <= l2.read_bytes + 1);  // a mask's total is rounded up once
             }
             if (d.kind != DeviceKind::gpu || !kernels[i].matmul || e.cluster != Shape2{1, 1}) continue;
             for (const Access& a : kernels[i].left) {
@@ -97,7 +100,8 @@ TEST_CASE("a larger L2 never costs traffic at fixed slots") {
         i64 before = INT64_MAX, staggered = INT64_MAX;
         // From the largest tile up: one that exceeds the L2 is not kept, so it drops nothing there.
         const Tile& tile = kernels[0].tile;
-        const double largest = 4.0 * static_cast<double>(std::max({tile.bm * tile.bn, tile.bm * tile.bk, tile.bk * tile.bn}));
+        const double largest =
+            4.0 * static_cast<double>(std::max({tile.bm * tile.bn, tile.bm * tile.bk, tile.bk * tile.bn}));
         for (double bytes = largest; bytes < 1e8; bytes *= 2.3) {
             Device d = device;
             d.l2.bytes.value = d.l2.effective_bytes.value = std::floor(bytes);
@@ -112,10 +116,13 @@ TEST_CASE("a larger L2 never costs traffic at fixed slots") {
 
 TEST_CASE("rows and columns swapped mirror the report on sequential machines and in the closed form") {
     tests::Draw draw(5, devices());
-    const std::map<std::string, std::string> mirrored = {{"mnk", "nmk"}, {"nmk", "mnk"}, {"kmn", "knm"}, {"knm", "kmn"}, {"mkn", "nkm"}, {"nkm", "mkn"}};
+    const std::map<std::string, std::string> mirrored = {{"mnk", "nmk"}, {"nmk", "mnk"}, {"kmn", "knm"},
+                                                         {"knm", "kmn"}, {"mkn", "nkm"}, {"nkm", "mkn"}};
     for (int i = 0; i < 300; ++i) {
-        const std::string m = std::to_string(draw.integer(1, 900)), n = std::to_string(draw.integer(1, 900)), k = std::to_string(draw.integer(1, 900));
-        const std::string bm = std::to_string(8 * draw.integer(1, 16)), bn = std::to_string(8 * draw.integer(1, 16)), bk = std::to_string(draw.integer(1, 99));
+        const std::string m = std::to_string(draw.integer(1, 900)), n = std::to_string(draw.integer(1, 900)),
+                          k = std::to_string(draw.integer(1, 900));
+        const std::string bm = std::to_string(8 * draw.integer(1, 16)), bn = std::to_string(8 * draw.integer(1, 16)),
+                          bk = std::to_string(draw.integer(1, 99));
         const bool gpu = draw.one_in(2);
         std::string here = gpu ? " raster along_n" : " order ", there = gpu ? " raster along_m" : " order ";
         if (!gpu) {
@@ -124,11 +131,14 @@ TEST_CASE("rows and columns swapped mirror the report on sequential machines and
             there += mirrored.at(order);
         }
         const std::string device = gpu ? "rtx-a6000" : "scratchpad", what = " f32 forward fused tile ";
-        const Experiment a = parse_experiment(device + " " + m + "x" + n + "x" + k + what + bm + "x" + bn + "x" + bk + here, devices());
-        const Experiment b = parse_experiment(device + " " + n + "x" + m + "x" + k + what + bn + "x" + bm + "x" + bk + there, devices());
+        const Experiment a =
+            parse_experiment(device + " " + m + "x" + n + "x" + k + what + bm + "x" + bn + "x" + bk + here, devices());
+        const Experiment b =
+            parse_experiment(device + " " + n + "x" + m + "x" + k + what + bn + "x" + bm + "x" + bk + there, devices());
         const Device& d = devices().at(device);
         if (!fit(a, d, plan(a)).ok() || !fit(b, d, plan(b)).ok()) continue;
-        const Traffic s = total(count(a, d, plan(a), Count::closed_form)), t = total(count(b, d, plan(b), Count::closed_form));
+        const Traffic s = total(count(a, d, plan(a), Count::closed_form)),
+                      t = total(count(b, d, plan(b), Count::closed_form));
         CAPTURE(to_string(a, devices()));
         for (Level level : {Level::dram, Level::l2}) {
             REQUIRE(s.at(level).of(Operand::x).read_bytes == t.at(level).of(Operand::w).read_bytes);
@@ -175,7 +185,9 @@ TEST_CASE("a faster clock, bandwidth, latency or launch never costs time") {
         };
         for (Quantity* q : {&d.dram.bandwidth, &d.l2.bandwidth, &d.sram.bytes_per_clock}) q->value *= 1.7;
         check("bandwidths");
-        for (Quantity* q : {&d.dram.latency, &d.l2.latency, &d.sram.latency, &d.overhead.launch, &d.overhead.step, &d.overhead.dispatch}) q->value *= 0.6;
+        for (Quantity* q : {&d.dram.latency, &d.l2.latency, &d.sram.latency, &d.overhead.launch, &d.overhead.step,
+                            &d.overhead.dispatch})
+            q->value *= 0.6;
         check("latencies and overheads");
         for (auto* rates : {&d.peak, &d.sustained})
             for (auto& [t, q] : *rates) q.value *= 1.4;
@@ -185,8 +197,10 @@ TEST_CASE("a faster clock, bandwidth, latency or launch never costs time") {
 
 TEST_CASE("from 1x1x1 to 65536^3 everything is finite") {
     for (const Device* d : devices().all())
-        for (const char* size : {"1x1x1", "1x65536x1", "65536x1x65536", "7x7x65536", "65536x65536x65536", "2147483647x1x1", "1x2147483647x3"})
-            for (const char* what : {"f32 forward fused", "f32 train unfused tile.dgrad 64x64x8 tile.wgrad 64x64x8", "bf16 dgrad fused residual mask"}) {
+        for (const char* size : {"1x1x1", "1x65536x1", "65536x1x65536", "7x7x65536", "65536x65536x65536",
+                                 "2147483647x1x1", "1x2147483647x3"})
+            for (const char* what : {"f32 forward fused", "f32 train unfused tile.dgrad 64x64x8 tile.wgrad 64x64x8",
+                                     "bf16 dgrad fused residual mask"}) {
                 const std::string text = d->id + " " + size + " " + what;
                 CAPTURE(text);
                 const Report r = predict(parse_experiment(text, devices()), devices(), {Count::closed_form, {}});
@@ -198,8 +212,9 @@ TEST_CASE("from 1x1x1 to 65536^3 everything is finite") {
 }
 
 TEST_CASE("a sweep proposes only tiles that can launch, best first") {
-    for (const char* text : {"h200-sxm 4096x4096x4096 bf16 forward fused tile best", "t4 1000x1000x1000 f32 wgrad fused tile best",
-                             "tpu-v5e 8192x8192x8192 f32 forward fused tile best", "cpu 512x512x512 f32 forward unfused tile best"}) {
+    for (const char* text :
+         {"h200-sxm 4096x4096x4096 bf16 forward fused tile best", "t4 1000x1000x1000 f32 wgrad fused tile best",
+          "tpu-v5e 8192x8192x8192 f32 forward fused tile best", "cpu 512x512x512 f32 forward unfused tile best"}) {
         CAPTURE(text);
         const Experiment e = parse_experiment(text, devices());
         const auto rows = sweep(e, devices(), {8, {}, {}});
@@ -223,7 +238,8 @@ TEST_CASE("a sweep proposes only tiles that can launch, best first") {
 }
 
 TEST_CASE("the seed's case: W 64 times, 17.2 GB, one copy of the tiles, and a tile that should win") {
-    const Experiment e = parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 order mnk", devices());
+    const Experiment e =
+        parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 order mnk", devices());
     const Report r = predict(e, devices());
     REQUIRE(r.fit.ok());
     const LevelTraffic& dram = r.traffic.at(Level::dram);
@@ -238,8 +254,12 @@ TEST_CASE("the seed's case: W 64 times, 17.2 GB, one copy of the tiles, and a ti
     const auto rows = sweep(e, devices());
     CHECK(rows.front().time_us < 7800);
     // A stated pair of buffers does not fit, and a larger VMEM lets them.
-    CHECK(!predict(parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 buffers 2", devices()), devices()).fit.ok());
-    const Report two = predict(parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 vmem 32MiB", devices()), devices());
+    CHECK(!predict(parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 buffers 2", devices()),
+                   devices())
+               .fit.ok());
+    const Report two =
+        predict(parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 vmem 32MiB", devices()),
+                devices());
     CHECK(two.predicted->pipelined);
     CHECK(two.predicted->time_us < r.predicted->time_us);
 }

@@ -23,7 +23,8 @@ Raster raster_of(const std::string& name) {
 
 TEST_CASE("rasters number tiles as the golden table does") {
     for (const auto& row : tables::read("orders.tsv")) {
-        const TileIndex t = tile_at(raster_of(row.at("raster")), std::stoll(row.at("tm")), std::stoll(row.at("tn")), std::stoll(row.at("index")));
+        const TileIndex t = tile_at(raster_of(row.at("raster")), std::stoll(row.at("tm")), std::stoll(row.at("tn")),
+                                    std::stoll(row.at("index")));
         CAPTURE(row.at("raster"));
         CAPTURE(row.at("index"));
         REQUIRE(t.row == std::stoll(row.at("row")));
@@ -52,7 +53,8 @@ TEST_CASE("hilbert steps to a neighbour, at worst diagonally") {
     for (long long tm = 1; tm <= 17; ++tm)
         for (long long tn = 1; tn <= 17; ++tn)
             for (long long i = 1; i < tm * tn; ++i) {
-                const TileIndex a = tile_at({Raster::hilbert, 0}, tm, tn, i - 1), b = tile_at({Raster::hilbert, 0}, tm, tn, i);
+                const TileIndex a = tile_at({Raster::hilbert, 0}, tm, tn, i - 1),
+                                b = tile_at({Raster::hilbert, 0}, tm, tn, i);
                 REQUIRE(std::max(detail::magnitude(a.row - b.row), detail::magnitude(a.col - b.col)) == 1);
             }
 }

@@ -14,7 +14,8 @@ TEST_CASE("the steps add up to the counts") {
     for (int i = 0; i < 600; ++i) {
         const Experiment e = draw.experiment(500, i % 2 ? 20 : 0);
         const Device& d = tests::catalogue().at(e.device);
-        if (d.kind == DeviceKind::cpu || e.l2 == L2Start::warm) continue;  // a CPU's cache filters what its SRAM fetches
+        if (d.kind == DeviceKind::cpu || e.l2 == L2Start::warm)
+            continue;  // a CPU's cache filters what its SRAM fetches
         const auto kernels = plan(e);
         if (!fit(e, d, kernels).ok() || step_count(kernels) > 20000 || e.residual == Residual::mask) continue;
         ++seen;
@@ -29,7 +30,8 @@ TEST_CASE("the steps add up to the counts") {
 }
 
 TEST_CASE("each step's touches are the difference to the step before") {
-    for (const char* text : {"scratchpad 70x50x90 f32 forward unfused tile 16x16x32 order kmn", "tpu-v5e 300x256x384 f32 dgrad fused tile 128x128x128 order knm",
+    for (const char* text : {"scratchpad 70x50x90 f32 forward unfused tile 16x16x32 order kmn",
+                             "tpu-v5e 300x256x384 f32 dgrad fused tile 128x128x128 order knm",
                              "t4 200x150x64 f32 forward fused tile 32x32x8 ctas 1"}) {
         const Experiment e = parse_experiment(text, tests::catalogue());
         const Device& d = tests::catalogue().at(e.device);

@@ -1,5 +1,6 @@
 #include "kernels/cpu/calibrate.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-
-#include <fmt/format.h>
 
 #include "kernels/cpu/isa.hpp"
 #include "kernels/cpu/pool.hpp"
@@ -60,10 +59,12 @@ Quantity cache_size(i64 system, i64 found, i64 otherwise, const std::string& sou
     if (system > 0) {
         const bool agree = found * 2 >= system && found <= system * 2;
         return {static_cast<double>(system), agree ? Evidence::measured : Evidence::assumed,
-                agree ? source + ": the system's figure; a read sweep falls there" : "the system's figure; a read sweep does not show it"};
+                agree ? source + ": the system's figure; a read sweep falls there"
+                      : "the system's figure; a read sweep does not show it"};
     }
     if (found > 0) return {static_cast<double>(found), Evidence::measured, source + ": where a read sweep falls"};
-    return {static_cast<double>(otherwise), Evidence::assumed, "a usual size; neither the system nor a read sweep shows one"};
+    return {static_cast<double>(otherwise), Evidence::assumed,
+            "a usual size; neither the system nor a read sweep shows one"};
 }
 
 std::string describe(const StreamRates& r) {
@@ -155,11 +156,14 @@ std::optional<sim::Device> load_calibration(const std::string& path, std::string
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     try {
         sim::Device device = sim::parse_device(text, path);
-        if (device.id != "cpu" || device.kind != sim::DeviceKind::cpu) why = path + " is not of the device cpu";
-        else if (device.name != device_name()) why = fmt::format("{} is of another processor ({})", path, device.name);
+        if (device.id != "cpu" || device.kind != sim::DeviceKind::cpu)
+            why = path + " is not of the device cpu";
+        else if (device.name != device_name())
+            why = fmt::format("{} is of another processor ({})", path, device.name);
         else if (device.sm_count.value != usable_cores() || device.arch != isa().name)
             why = fmt::format("{} is of {} cores with {}", path, device.sm_count.value, device.arch);
-        else return device;
+        else
+            return device;
     } catch (const sim::BadInput& error) {
         why = error.what();
     }

@@ -14,7 +14,7 @@ enum class Gate : std::uint8_t { none, values, bits };
 /// A row-major matrix as it is read. A gate has the matrix's shape and, if of values, its format.
 struct Source {
     const void* data = nullptr;
-    std::int64_t pitch = 0;       // elements
+    std::int64_t pitch = 0;  // elements
     Format format = Format::f32;
     Gate gate = Gate::none;
     const void* gate_data = nullptr;
@@ -24,9 +24,9 @@ struct Source {
 /// A row-major matrix as it is written: acc + bias, through ReLU or a gate, rounded, with the bits of what was stored.
 struct Sink {
     void* data = nullptr;
-    std::int64_t pitch = 0;       // elements
+    std::int64_t pitch = 0;  // elements
     Format format = Format::f32;
-    const void* bias = nullptr;   // a row in the same format, or none
+    const void* bias = nullptr;  // a row in the same format, or none
     bool relu = false;
     Gate gate = Gate::none;
     const void* gate_data = nullptr;

@@ -9,8 +9,7 @@
 
 namespace kernels::cpu {
 
-void add_product(const Matmul& mm, const Isa& isa, i64 i, i64 j, i64 k, i64 cols, i64 red, float* sums,
-                 float* buffer) {
+void add_product(const Matmul& mm, const Isa& isa, i64 i, i64 j, i64 k, i64 cols, i64 red, float* sums, float* buffer) {
     float* const a = buffer;              // (red)
     float* const segment = buffer + red;  // (cols), or (red) of a column
     factor_row(mm.a, isa, i, k, red, a);

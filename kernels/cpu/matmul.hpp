@@ -28,7 +28,7 @@ struct Matmul {
 
 /// Cancellation and progress of a run, shared by its threads. Work is counted in multiply-adds.
 class Control {
-  public:
+public:
     explicit Control(std::stop_token stop = {}, std::function<void(double)> report = {}, double total = 0)
         : stop_(std::move(stop)), report_(std::move(report)), total_(total) {}
 
@@ -40,7 +40,7 @@ class Control {
         if (thread == 0) report_(done / total_);
     }
 
-  private:
+private:
     std::stop_token stop_;
     std::function<void(double)> report_;
     const double total_;
@@ -49,11 +49,11 @@ class Control {
 
 /// Memory that grows as asked and stays: page faults cost more than a small matmul.
 class Scratch {
-  public:
+public:
     /// At least n floats, aligned to a page; what was there before is gone if it grows.
     float* floats(i64 n);
 
-  private:
+private:
     Pages pages_;
     i64 size_ = 0;
 };

@@ -12,9 +12,12 @@ namespace {
 
 template <Format F>
 float load(const void* data, i64 at) {
-    if constexpr (F == Format::f32) return static_cast<const float*>(data)[at];
-    else if constexpr (F == Format::f16) return f16_to_float(static_cast<const std::uint16_t*>(data)[at]);
-    else return bf16_to_float(static_cast<const std::uint16_t*>(data)[at]);
+    if constexpr (F == Format::f32)
+        return static_cast<const float*>(data)[at];
+    else if constexpr (F == Format::f16)
+        return f16_to_float(static_cast<const std::uint16_t*>(data)[at]);
+    else
+        return bf16_to_float(static_cast<const std::uint16_t*>(data)[at]);
 }
 
 /// Element (i, j) of a factor, behind its gate.

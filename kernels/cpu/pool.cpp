@@ -32,6 +32,11 @@ void wait_while(const std::atomic<unsigned>& value, unsigned old) {
     while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
 
+void wait_until_at_least(const std::atomic<unsigned>& value, std::int64_t least) {
+    for (unsigned seen; static_cast<std::int64_t>(seen = value.load(std::memory_order_acquire)) < least;)
+        wait_while(value, seen);
+}
+
 void Barrier::arrive_and_wait() {
     if (count_ == 1) return;
     const unsigned phase = phase_.load(std::memory_order_acquire);
@@ -116,7 +121,8 @@ const Affinity& affinity() {
 int quota() {
     std::ifstream file("/sys/fs/cgroup/cpu.max");
     double microseconds = 0, period = 0;
-    if (file >> microseconds >> period && period > 0) return std::max(1, static_cast<int>(std::ceil(microseconds / period)));
+    if (file >> microseconds >> period && period > 0)
+        return std::max(1, static_cast<int>(std::ceil(microseconds / period)));
     return CPU_SETSIZE;
 }
 

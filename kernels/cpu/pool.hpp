@@ -2,6 +2,7 @@
 // Threads that stay alive between calls, and a barrier for those that work together.
 
 #include <atomic>
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -12,21 +13,23 @@ namespace kernels::cpu {
 /// Waits until `value` differs from `old`: spins for some microseconds, then sleeps. Spinning on would take the core
 /// from whoever is to change it.
 void wait_while(const std::atomic<unsigned>& value, unsigned old);
+/// Waits until `value`, which only rises, is at least `least`.
+void wait_until_at_least(const std::atomic<unsigned>& value, std::int64_t least);
 
 /// Where `count` threads wait for one another. What each did before is seen by all after.
 class Barrier {
-  public:
+public:
     explicit Barrier(int count) : count_(count) {}
     void arrive_and_wait();
 
-  private:
+private:
     const unsigned count_;
     std::atomic<unsigned> arrived_{0}, phase_{0};
 };
 
 /// Runs a function on n threads, the caller's among them.
 class Pool {
-  public:
+public:
     Pool() = default;
     ~Pool();
     Pool(const Pool&) = delete;
@@ -37,10 +40,11 @@ class Pool {
     template <class F>
     void run(int threads, F&& f) {
         using Function = std::remove_reference_t<F>;
-        run_erased(threads, [](void* function, int thread) { (*static_cast<Function*>(function))(thread); }, &f);
+        run_erased(
+            threads, [](void* function, int thread) { (*static_cast<Function*>(function))(thread); }, &f);
     }
 
-  private:
+private:
     struct Worker {
         std::atomic<unsigned> calls{0};  // raised for each call this worker takes part in
         std::thread thread;
@@ -64,13 +68,13 @@ int usable_cores();
 
 /// Ties the first `threads` threads of pool() to a core each while it lives, the calling thread to the first.
 class Pinned {
-  public:
+public:
     explicit Pinned(int threads);
     ~Pinned();
     Pinned(const Pinned&) = delete;
     Pinned& operator=(const Pinned&) = delete;
 
-  private:
+private:
     const int threads_;
 };
 

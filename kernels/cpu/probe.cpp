@@ -109,8 +109,8 @@ std::vector<SweepPoint> Probe::read_sweep() {
 
 namespace {
 
-/// Shortest time of `steps` in which `threads` threads did work(thread, step) side by side. On a busy machine most steps
-/// miss a thread; the best one had them all.
+/// Shortest time of `steps` in which `threads` threads did work(thread, step) side by side. On a busy machine most
+/// steps miss a thread; the best one had them all.
 template <class Work>
 double best_step(int threads, int steps, Work work) {
     double best = std::numeric_limits<double>::infinity();
@@ -135,7 +135,8 @@ StreamRates Probe::stream_rates(int threads) {
     const i64 piece = (i64{24} << 20) / threads / (3 << 12) * (3 << 12), third = piece / 3;
     const i64 pieces = buffer_->size / (piece * threads);
     const auto rate = [&](auto stream) {
-        return static_cast<double>(piece * threads) / best_step(threads, static_cast<int>(3 * pieces), [&](int thread, int step) {
+        return static_cast<double>(piece * threads) /
+               best_step(threads, static_cast<int>(3 * pieces), [&](int thread, int step) {
                    stream(buffer_->at((step % pieces * threads + thread) * piece));
                });
     };
@@ -184,11 +185,13 @@ CacheEdges find_edges(std::vector<SweepPoint> sweep) {
     constexpr i64 least_private = 128 << 10, most_private = 4 << 20;
     const auto fall = [&](std::size_t i) { return sweep[i].bandwidth / sweep[i + 2].bandwidth; };
     for (std::size_t i = 0; i + 3 < sweep.size() && edges.private_bytes == 0; i++)
-        if (sweep[i].bytes >= least_private && sweep[i].bytes <= most_private && fall(i) > 1.25 && fall(i) > fall(i + 1))
+        if (sweep[i].bytes >= least_private && sweep[i].bytes <= most_private && fall(i) > 1.25 &&
+            fall(i) > fall(i + 1))
             edges.private_bytes = sweep[i].bytes;
     // Beyond it lies a shared cache, if memory is slower still than what comes right after the edge.
     const i64 shared_from = 2 * std::max(edges.private_bytes, least_private);
-    const auto first = std::find_if(sweep.begin(), sweep.end(), [&](const SweepPoint& p) { return p.bytes >= shared_from; });
+    const auto first =
+        std::find_if(sweep.begin(), sweep.end(), [&](const SweepPoint& p) { return p.bytes >= shared_from; });
     const double memory = sweep.back().bandwidth;
     if (first == sweep.end() || first->bandwidth < 1.25 * memory) return edges;
     const double half_way = std::sqrt(first->bandwidth * memory);

@@ -1,6 +1,6 @@
 #pragma once
-// What a clock can find out about the processor at hand. Every probe takes the best of several tries: whatever else runs
-// here can only make it slower.
+// What a clock can find out about the processor at hand. Every probe takes the best of several tries: whatever else
+// runs here can only make it slower.
 
 #include <vector>
 
@@ -30,7 +30,7 @@ struct StreamRates {
 
 /// Buffers for the probes below: 256 MiB, or an eighth of the memory here if that is less.
 class Probe {
-  public:
+public:
     Probe();
     ~Probe();
     Probe(const Probe&) = delete;
@@ -50,7 +50,7 @@ class Probe {
     double start_seconds(int threads);
     double meet_seconds(int threads);
 
-  private:
+private:
     struct Buffer;
     Buffer* buffer_;
 };

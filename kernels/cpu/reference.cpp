@@ -16,13 +16,6 @@ namespace {
 /// relu as the design has it: NaN stays, both zeros become +0.
 double relu(double v) { return v <= 0 ? 0.0 : v; }
 
-/// Element (i, j) of dZ: given, or dY where Y > 0 (or its bit is set) and 0 elsewhere, whatever dY is.
-double dz_element(const Op& op, const Operands& o, i64 b, i64 i, i64 j) {
-    if (op.fusion == Fusion::none || op.fusion == Fusion::upstream) return o.dz.get(b, i, j);
-    const bool open = op.residual == Residual::mask ? o.mask.get(b, i, j) : o.y.get(b, i, j) > 0;
-    return open ? o.dy.get(b, i, j) : 0.0;
-}
-
 struct Expected {
     double value = 0, magnitude = 0;  // the sum, and the sum of absolute products
 };
@@ -48,7 +41,7 @@ std::vector<i64> pick(i64 rows, i64 count) {
 
 /// One output matrix under comparison.
 class Judge {
-  public:
+public:
     Judge(Comparison& result, std::string name, const Matrix& matrix, i64 red)
         : result_(result), name_(std::move(name)), matrix_(matrix), p_(precision(matrix.dtype)) {
         slack_ = (8 + 2 * std::sqrt(static_cast<double>(red))) * 0x1p-24;
@@ -81,7 +74,7 @@ class Judge {
                                   std::to_string(want);
     }
 
-  private:
+private:
     Comparison& result_;
     const std::string name_;
     const Matrix& matrix_;
@@ -89,25 +82,109 @@ class Judge {
     double slack_ = 0, worst_ = 0, largest_ = 0;
 };
 
-/// Rows `rows` of a·b, where a(i, k) and b(k, j) are functions; the rows one after another.
-template <class A, class B>
-std::vector<Expected> product_rows(const std::vector<i64>& rows, i64 cols, i64 red, A a, B b) {
-    std::vector<Expected> sums(rows.size() * static_cast<std::size_t>(cols));
-    std::vector<double> line(static_cast<std::size_t>(cols));
-    for (i64 k = 0; k < red; k++) {
-        for (i64 j = 0; j < cols; j++) line[static_cast<std::size_t>(j)] = b(k, j);
-        for (std::size_t r = 0; r < rows.size(); r++) {
-            const double factor = a(rows[r], k);
-            Expected* sum = sums.data() + r * static_cast<std::size_t>(cols);
-            for (i64 j = 0; j < cols; j++) {
-                const double product = factor * line[static_cast<std::size_t>(j)];
-                sum[j].value += product;
-                sum[j].magnitude += std::fabs(product);
+/// The comparison of one operation: each output beside its reference.
+class Check {
+public:
+    Check(const Op& op, const Operands& operands, double most_multiply_adds) : op_(op), d_(op.dense), o_(operands) {
+        const int matmuls = op.pass == Pass::train ? 3 : 1;
+        share_ = most_multiply_adds / matmuls / static_cast<double>(d_.batch * d_.m) / static_cast<double>(d_.n * d_.k);
+    }
+
+    void forward() {
+        const bool activated = op_.fusion != Fusion::none;
+        Judge judge(result, activated ? "y" : "z", activated ? o_.y : o_.z, d_.k);
+        const auto x = [&](i64 b, i64 i, i64 k) { return o_.x.get(b, i, k); };
+        const auto w = [&](i64 b, i64 k, i64 j) { return o_.w.get(b, k, j); };
+        each_element(d_.m, d_.n, d_.k, x, w, [&](i64 b, i64 i, i64 j, Expected want) {
+            if (d_.bias) {
+                want.value += o_.bias.get(b, 0, j);
+                want.magnitude += std::fabs(o_.bias.get(b, 0, j));
             }
+            if (activated) want.value = relu(want.value);
+            judge.element(b, i, j, want);
+            if (!activated) return;
+            const float y = o_.y.get(b, i, j);
+            if (std::signbit(y) && !std::isnan(y)) judge.fail(b, i, j, y, 0);
+            if (op_.residual == Residual::mask && o_.mask.get(b, i, j) != (y > 0))
+                judge.fail(b, i, j, o_.mask.get(b, i, j), y > 0);
+        });
+    }
+
+    void mask() {
+        Judge judge(result, "dz", o_.dz, 0);
+        for (i64 b = 0; b < d_.batch; b++)
+            for (const i64 i : pick(d_.m, share_ >= 1 ? d_.m : 16))
+                for (i64 j = 0; j < d_.n; j++) judge.element(b, i, j, {dz(b, i, j), 0});
+    }
+
+    void dgrad() {
+        Judge judge(result, "dx", o_.dx, d_.n);
+        const bool masked = op_.fusion == Fusion::upstream && op_.drelu;
+        const auto dz_of = [&](i64 b, i64 i, i64 k) { return dz(b, i, k); };
+        const auto w = [&](i64 b, i64 k, i64 j) { return o_.w.get(b, j, k); };
+        each_element(d_.m, d_.k, d_.n, dz_of, w, [&](i64 b, i64 i, i64 j, Expected want) {
+            const bool shut =
+                masked && !(op_.residual == Residual::mask ? o_.x_mask.get(b, i, j) : o_.x.get(b, i, j) > 0);
+            judge.element(b, i, j, shut ? Expected{} : want);
+        });
+    }
+
+    void wgrad(const Matrix& dw_before) {
+        Judge judge(result, "dw", o_.dw, d_.m);
+        const auto x = [&](i64 b, i64 i, i64 k) { return o_.x.get(b, k, i); };
+        const auto dz_of = [&](i64 b, i64 k, i64 j) { return dz(b, k, j); };
+        each_element(d_.k, d_.n, d_.m, x, dz_of, [&](i64 b, i64 i, i64 j, Expected want) {
+            if (op_.accumulate && dw_before) {
+                want.value += dw_before.get(b, i, j);
+                want.magnitude += std::fabs(dw_before.get(b, i, j));
+            }
+            judge.element(b, i, j, want);
+        });
+    }
+
+    Comparison result;
+
+private:
+    /// dZ: given, or dY where Y > 0 (or its bit is set) and 0 elsewhere, whatever dY is.
+    double dz(i64 b, i64 i, i64 j) const {
+        if (op_.fusion == Fusion::none || op_.fusion == Fusion::upstream) return o_.dz.get(b, i, j);
+        const bool open = op_.residual == Residual::mask ? o_.mask.get(b, i, j) : o_.y.get(b, i, j) > 0;
+        return open ? o_.dy.get(b, i, j) : 0.0;
+    }
+
+    /// Calls visit(problem, row, column, sum) for the elements of a·b (rows,cols) that are compared, where left(b, i,
+    /// k) and right(b, k, j) give the factors' elements.
+    template <class Left, class Right, class Visit>
+    void each_element(i64 rows, i64 cols, i64 red, Left left, Right right, Visit visit) {
+        const std::vector<i64> picked =
+            pick(rows, share_ >= 1 ? rows : static_cast<i64>(share_ * static_cast<double>(rows)));
+        result.rows += static_cast<i64>(picked.size()) * d_.batch;
+        result.of_rows += rows * d_.batch;
+        const auto width = static_cast<std::size_t>(cols);
+        std::vector<double> line(width);
+        for (i64 b = 0; b < d_.batch; b++) {
+            std::vector<Expected> sums(picked.size() * width);
+            for (i64 k = 0; k < red; k++) {
+                for (i64 j = 0; j < cols; j++) line[static_cast<std::size_t>(j)] = right(b, k, j);
+                for (std::size_t r = 0; r < picked.size(); r++) {
+                    const double factor = left(b, picked[r], k);
+                    for (std::size_t j = 0; j < width; j++) {
+                        const double product = factor * line[j];
+                        sums[r * width + j].value += product;
+                        sums[r * width + j].magnitude += std::fabs(product);
+                    }
+                }
+            }
+            for (std::size_t r = 0; r < picked.size(); r++)
+                for (std::size_t j = 0; j < width; j++) visit(b, picked[r], static_cast<i64>(j), sums[r * width + j]);
         }
     }
-    return sums;
-}
+
+    const Op& op_;
+    const sim::Dense& d_;
+    const Operands& o_;
+    double share_;
+};
 
 }  // namespace
 
@@ -116,84 +193,14 @@ std::string Comparison::checked() const {
     return std::to_string(rows) + " of " + std::to_string(of_rows) + " rows";
 }
 
-Comparison compare(const Op& op, const Operands& o, const Matrix& dw_before, double most_multiply_adds) {
-    Comparison result;
-    const sim::Dense& d = op.dense;
-    const int matmuls = op.pass == Pass::train ? 3 : 1;
-    const double share = most_multiply_adds / matmuls / static_cast<double>(d.batch) / d.m / d.n / d.k;
-    const auto picked = [&](i64 rows) {
-        result.of_rows += rows * d.batch;
-        auto some = pick(rows, share >= 1 ? rows : static_cast<i64>(share * static_cast<double>(rows)));
-        result.rows += static_cast<i64>(some.size()) * d.batch;
-        return some;
-    };
-    const auto dz = [&](i64 b) { return [&op, &o, b](i64 i, i64 j) { return dz_element(op, o, b, i, j); }; };
-    const auto of = [](const Matrix& m, i64 b) { return [&m, b](i64 i, i64 j) { return double{m.get(b, i, j)}; }; };
-
-    if (op.runs(Pass::forward)) {
-        const bool activated = op.fusion != Fusion::none;
-        const std::vector<i64> rows = picked(d.m);
-        Judge judge(result, activated ? "y" : "z", activated ? o.y : o.z, d.k);
-        for (i64 b = 0; b < d.batch; b++) {
-            std::vector<Expected> sums = product_rows(rows, d.n, d.k, of(o.x, b), of(o.w, b));
-            for (std::size_t r = 0; r < rows.size(); r++)
-                for (i64 j = 0; j < d.n; j++) {
-                    Expected want = sums[r * static_cast<std::size_t>(d.n) + static_cast<std::size_t>(j)];
-                    if (d.bias) {
-                        want.value += o.bias.get(b, 0, j);
-                        want.magnitude += std::fabs(o.bias.get(b, 0, j));
-                    }
-                    if (activated) want.value = relu(want.value);
-                    judge.element(b, rows[r], j, want);
-                    if (activated && std::signbit(o.y.get(b, rows[r], j)) && !std::isnan(o.y.get(b, rows[r], j)))
-                        judge.fail(b, rows[r], j, o.y.get(b, rows[r], j), 0);
-                    if (activated && op.residual == Residual::mask &&
-                        o.mask.get(b, rows[r], j) != (o.y.get(b, rows[r], j) > 0))
-                        judge.fail(b, rows[r], j, o.mask.get(b, rows[r], j), o.y.get(b, rows[r], j));
-                }
-        }
-    }
+Comparison compare(const Op& op, const Operands& after, const Matrix& dw_before, double most_multiply_adds) {
+    Check check(op, after, most_multiply_adds);
     const bool dgrad = op.runs(Pass::dgrad), wgrad = op.runs(Pass::wgrad);
-    if ((dgrad || wgrad) && op.fusion == Fusion::unfused) {
-        Judge judge(result, "dz", o.dz, 0);
-        for (i64 b = 0; b < d.batch; b++)
-            for (const i64 i : pick(d.m, share >= 1 ? d.m : 16))
-                for (i64 j = 0; j < d.n; j++) judge.element(b, i, j, {dz_element(op, o, b, i, j), 0});
-    }
-    if (dgrad) {
-        const std::vector<i64> rows = picked(d.m);
-        Judge judge(result, "dx", o.dx, d.n);
-        const bool masked = op.fusion == Fusion::upstream && op.drelu;
-        for (i64 b = 0; b < d.batch; b++) {
-            const auto w = [&](i64 i, i64 j) { return double{o.w.get(b, j, i)}; };
-            const std::vector<Expected> sums = product_rows(rows, d.k, d.n, dz(b), w);
-            for (std::size_t r = 0; r < rows.size(); r++)
-                for (i64 j = 0; j < d.k; j++) {
-                    const bool open = !masked || (op.residual == Residual::mask ? o.x_mask.get(b, rows[r], j)
-                                                                                : o.x.get(b, rows[r], j) > 0);
-                    const Expected want = sums[r * static_cast<std::size_t>(d.k) + static_cast<std::size_t>(j)];
-                    judge.element(b, rows[r], j, open ? want : Expected{});
-                }
-        }
-    }
-    if (wgrad) {
-        const std::vector<i64> rows = picked(d.k);
-        Judge judge(result, "dw", o.dw, d.m);
-        for (i64 b = 0; b < d.batch; b++) {
-            const auto x = [&](i64 i, i64 j) { return double{o.x.get(b, j, i)}; };
-            std::vector<Expected> sums = product_rows(rows, d.n, d.m, x, dz(b));
-            for (std::size_t r = 0; r < rows.size(); r++)
-                for (i64 j = 0; j < d.n; j++) {
-                    Expected want = sums[r * static_cast<std::size_t>(d.n) + static_cast<std::size_t>(j)];
-                    if (op.accumulate && dw_before) {
-                        want.value += dw_before.get(b, rows[r], j);
-                        want.magnitude += std::fabs(dw_before.get(b, rows[r], j));
-                    }
-                    judge.element(b, rows[r], j, want);
-                }
-        }
-    }
-    return result;
+    if (op.runs(Pass::forward)) check.forward();
+    if ((dgrad || wgrad) && op.fusion == Fusion::unfused) check.mask();
+    if (dgrad) check.dgrad();
+    if (wgrad) check.wgrad(dw_before);
+    return check.result;
 }
 
 }  // namespace kernels::cpu

@@ -11,8 +11,8 @@ namespace kernels::cpu {
 
 /// How outputs compare with the reference.
 struct Comparison {
-    double max_error = 0;    ///< largest |got - expected|, as a share of the largest finite |expected| of its matrix
-    std::string first_wrong; ///< the first element off by more than rounding explains; empty: none
+    double max_error = 0;       ///< largest |got - expected|, as a share of the largest finite |expected| of its matrix
+    std::string first_wrong;    ///< the first element off by more than rounding explains; empty: none
     i64 rows = 0, of_rows = 0;  ///< rows of outputs that were compared, and those there are
     bool ok() const { return first_wrong.empty(); }
     /// "every element" or "24 of 4096 rows".

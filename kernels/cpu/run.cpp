@@ -66,8 +66,10 @@ std::vector<std::unique_ptr<OperandSet>> make_sets(const Op& op, int count, std:
     std::vector<std::unique_ptr<OperandSet>> sets;
     for (int i = 0; i < count; i++) {
         sets.push_back(std::make_unique<OperandSet>(op));
-        if (i == 0) sets[0]->fill_normal(seed);
-        else sets[static_cast<std::size_t>(i)]->copy_from(*sets[0]);
+        if (i == 0)
+            sets[0]->fill_normal(seed);
+        else
+            sets[static_cast<std::size_t>(i)]->copy_from(*sets[0]);
     }
     return sets;
 }
@@ -95,7 +97,8 @@ std::string check_ragged(const Op& op, const Config& config, std::uint64_t seed)
     after.copy_from(before);
     Control control;
     execute(small, after.operands(), tiles, control);
-    const Comparison c = compare(small, after.operands(), before.operands().dw, std::numeric_limits<double>::infinity());
+    const Comparison c =
+        compare(small, after.operands(), before.operands().dw, std::numeric_limits<double>::infinity());
     require(c, config, size_text(small.dense) + " with special values");
     return size_text(small.dense);
 }
@@ -110,12 +113,15 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options,
     result.tile = config.resolved_tile(op, op.pass == sim::Pass::train ? sim::Pass::forward : op.pass);
     result.fit = fits(op, config);
     const i64 set_bytes = OperandSet::bytes(op);
-    if (result.fit.ok() && set_bytes > memory_bytes() / 4 * 3)
-        result.fit.why = "needs " + sim::format_bytes(static_cast<double>(set_bytes)) + " for its operands; " +
-                         sim::format_bytes(static_cast<double>(memory_bytes())) + " of memory are here";
+    const double need = static_cast<double>(set_bytes) + scratch_bytes(op, config),
+                 here = static_cast<double>(memory_bytes());
+    if (result.fit.ok() && need > 0.75 * here)
+        result.fit.why = "needs " + sim::format_bytes(need) + " for its operands and tiles; of the " +
+                         sim::format_bytes(here) + " of memory here a run may use three quarters";
     if (!result.fit.ok()) return result;
 
-    result.checked = "a " + check_ragged(op, config, options.seed) + " instance with NaN, infinities, -0 and subnormals";
+    result.checked =
+        "a " + check_ragged(op, config, options.seed) + " instance with NaN, infinities, -0 and subnormals";
 
     const i64 cache = options.cache_bytes > 0 ? options.cache_bytes : reported_cache_bytes();
     const i64 wanted = sim::ceil_div(2 * cache + 1, set_bytes);

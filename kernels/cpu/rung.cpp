@@ -152,6 +152,21 @@ sim::Fit fits(const Op& op, const Config& config) {
     return {};
 }
 
+double scratch_bytes(const Op& op, const Config& config) {
+    double most = 0;
+    for (const Pass pass : {Pass::forward, Pass::dgrad, Pass::wgrad}) {
+        if (!op.runs(pass) || !config.rung->tiled) continue;
+        const sim::Extent e = sim::extent(op.dense, pass);
+        const sim::Tile tile = config.resolved_tile(op, pass);
+        const auto rows = static_cast<double>(std::min(tile.bm, e.rows)),
+                   cols = static_cast<double>(std::min(tile.bn, e.cols)),
+                   red = static_cast<double>(std::min(tile.bk, e.red));
+        const double sums = cols * (config.rung->threaded ? static_cast<double>(e.rows) : rows);
+        most = std::max(most, 4 * (2 * red * cols + config.resolved_threads() * rows * red + sums));
+    }
+    return most;
+}
+
 double multiply_adds(const Op& op) {
     const int matmuls = op.pass == Pass::train ? 3 : 1;
     return static_cast<double>(op.dense.m) * op.dense.n * op.dense.k * op.dense.batch * matmuls;
@@ -179,8 +194,7 @@ std::vector<KernelTime> execute(const Op& op, const Operands& operands, const Co
         if (op.fusion == Fusion::unfused) timed("relu", [&] { relu_pass(op, operands, elementwise); });
     }
     const bool dgrad = op.runs(Pass::dgrad), wgrad = op.runs(Pass::wgrad);
-    if ((dgrad || wgrad) && op.fusion == Fusion::unfused)
-        timed("mask", [&] { mask_pass(op, operands, elementwise); });
+    if ((dgrad || wgrad) && op.fusion == Fusion::unfused) timed("mask", [&] { mask_pass(op, operands, elementwise); });
     if (dgrad) matmul("dgrad", Pass::dgrad);
     if (wgrad) matmul("wgrad", Pass::wgrad);
     return times;

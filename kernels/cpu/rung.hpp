@@ -33,9 +33,9 @@ const Rung* find_rung(std::string_view id);
 /// How an operation is run.
 struct Config {
     const Rung* rung = &rungs().back();
-    sim::Tile tile{};                              ///< of the operation's pass, of forward under train; zeros = usual_tile
+    sim::Tile tile{};  ///< of the operation's pass, of forward under train; zeros = usual_tile
     std::optional<sim::Tile> tile_dgrad{}, tile_wgrad{};  ///< under train; none = usual_tile
-    int threads = 0;                               ///< 0 = every core the rung can use
+    int threads = 0;                                      ///< 0 = every core the rung can use
     const Isa* instructions = &isa();
 
     int resolved_threads() const;
@@ -48,6 +48,9 @@ sim::Tile usual_tile();
 
 /// Whether a rung can run the operation here.
 sim::Fit fits(const Op& op, const Config& config);
+
+/// Most bytes a run allocates beside its operands: packed tiles, partial sums.
+double scratch_bytes(const Op& op, const Config& config);
 
 /// One kernel of a run by its name in the design (matmul relu mask dgrad wgrad) and the time it took.
 struct KernelTime {
