@@ -16,13 +16,14 @@ using sim::i64;
 
 std::string bytes_text(i64 bytes) { return sim::format_bytes(static_cast<double>(bytes)); }
 
-/// "order: read again" with its bytes where it shares a row with other causes.
+/// Why an operand moved, each cause with its bytes where there are several.
 std::string causes_text(const sim::Flow& f) {
-    const std::pair<i64, std::string_view> causes[] = {{f.causes.compulsory, "compulsory"},
-                                                       {f.causes.order, "order: read again"},
-                                                       {f.causes.capacity, "capacity: read again"},
-                                                       {f.causes.padding, "padding"},
-                                                       {f.causes.write, "result"}};
+    const std::pair<i64, std::string_view> causes[] = {
+        {f.causes.compulsory, "compulsory"},
+        {f.causes.order, f.write_bytes > 0 ? "order: partial sums" : "order: read again"},
+        {f.causes.capacity, f.causes.compulsory > 0 ? "capacity: read again" : "capacity: read back"},
+        {f.causes.padding, "padding"},
+        {f.causes.write, "result"}};
     const auto shown = std::count_if(std::begin(causes), std::end(causes), [](const auto& c) { return c.first > 0; });
     std::string out;
     for (const auto& [bytes, name] : causes) {

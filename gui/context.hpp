@@ -11,7 +11,7 @@ namespace gui {
 
 /// Owns the context; while it lives it is the current one. At most one at a time.
 class Context {
-public:
+  public:
     Context();
     ~Context();
     Context(const Context&) = delete;
@@ -19,7 +19,7 @@ public:
 
     const Fonts& fonts() const { return fonts_; }
 
-private:
+  private:
     ImGuiContext* imgui_;
     ImPlotContext* implot_;
     Fonts fonts_;

@@ -23,7 +23,7 @@ using Word = std::pair<std::string_view, std::string>;
 std::string with_words(const std::string& line, std::span<const Word> words);
 
 class Document {
-public:
+  public:
     Document(Devices devices, sim::Scene scene);
 
     const sim::Scene& scene() const { return scene_; }
@@ -59,7 +59,7 @@ public:
     /// Why a line can't be read; empty when it can.
     std::string refuses(std::string_view line) const;
 
-private:
+  private:
     void record(sim::Scene next, unsigned gesture);
     void go(int entries);
 

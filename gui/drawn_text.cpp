@@ -14,7 +14,7 @@ namespace {
 
 /// Which glyph each texel of the font atlas belongs to.
 class AtlasIndex {
-public:
+  public:
     explicit AtlasIndex(const ImFontAtlas& atlas)
         : texture_(*atlas.TexData), owner_(static_cast<std::size_t>(texture_.Width) * texture_.Height, 0) {
         for (int i = 0; i < atlas.Builder->BakedPool.Size; ++i) {
@@ -47,7 +47,7 @@ public:
 
     const ImTextureData* texture() const { return &texture_; }
 
-private:
+  private:
     static int texel(float coordinate, int size) {
         return static_cast<int>(std::lround(coordinate * static_cast<float>(size)));
     }
@@ -117,7 +117,7 @@ void append_utf8(std::string& out, unsigned c) {
 
 /// Joins quads into runs while each continues the line where the pen of the one before stopped.
 class Runs {
-public:
+  public:
     void add(const Quad& q) {
         const ImFontGlyph& g = *q.entry->glyph;
         const float gap = q.along - pen_;
@@ -154,7 +154,7 @@ public:
 
     std::vector<DrawnText> found;
 
-private:
+  private:
     bool open_ = false;
     DrawnText run_;
     Quad last_{};

@@ -40,7 +40,7 @@ void put_u32(Bytes& out, std::uint32_t v) {
 
 /// A deflate stream (RFC 1951) of one block with the fixed Huffman code.
 class Deflate {
-public:
+  public:
     explicit Deflate(Bytes& out) : out_(out) {
         bits(1, 1);  // last block
         bits(1, 2);  // fixed code
@@ -70,7 +70,7 @@ public:
         if (filled_ > 0) out_ += static_cast<char>(buffer_);
     }
 
-private:
+  private:
     void bits(unsigned value, int count) {  // lowest bit first
         buffer_ |= value << filled_;
         for (filled_ += count; filled_ >= 8; filled_ -= 8, buffer_ >>= 8) out_ += static_cast<char>(buffer_ & 255);

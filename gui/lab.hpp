@@ -25,7 +25,7 @@ struct Play {
 };
 
 class Lab {
-public:
+  public:
     struct Setup {
         Devices devices;
         sim::Scene scene;
@@ -97,7 +97,7 @@ public:
     };
     Message message;
 
-private:
+  private:
     void ask();
     void take_answers();
     void advance();

@@ -25,7 +25,7 @@ struct Job {
 /// dropped. An exception's text becomes `error` of the answer.
 template <class Question, class Answer>
 class Latest {
-public:
+  public:
     struct Result {
         Question question;
         Answer answer{};
@@ -78,7 +78,7 @@ public:
         changed_.wait(lock, [&] { return !waiting_ && !working_; });
     }
 
-private:
+  private:
     static constexpr double least_progress = 0.005;  // less than that is not worth a frame
 
     void loop(std::stop_token end) {

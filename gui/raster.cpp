@@ -41,7 +41,7 @@ Channels modulate(Channels a, Channels b) {
 
 /// A texture read with bilinear filtering; coordinates are texels in 16.16 fixed point, clamped at the border.
 class Sampler {
-public:
+  public:
     explicit Sampler(const ImTextureData* texture) : t_(texture) {}
 
     Channels at(i64 u, i64 v) const {
@@ -61,7 +61,7 @@ public:
     double width() const { return t_ ? t_->Width : 1; }
     double height() const { return t_ ? t_->Height : 1; }
 
-private:
+  private:
     Channels texel(int x, int y) const {
         x = std::clamp(x, 0, t_->Width - 1);
         y = std::clamp(y, 0, t_->Height - 1);
@@ -81,7 +81,7 @@ struct Ramp {
 };
 
 class Triangle {
-public:
+  public:
     Triangle(Image& image, const Clip& clip, const Sampler& sampler) : image_(image), clip_(clip), sampler_(sampler) {}
 
     void draw(std::array<ImDrawVert, 3> v) {
@@ -122,7 +122,7 @@ public:
         }
     }
 
-private:
+  private:
     static i64 floor_over(i64 a, i64 b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
     static i64 ceil_over(i64 a, i64 b) { return -floor_over(-a, b); }
 

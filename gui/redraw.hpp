@@ -7,7 +7,7 @@ namespace gui {
 
 /// Decides from reports of what happened; knows no clock and no window. Times are seconds on any one clock.
 class Redraw {
-public:
+  public:
     static constexpr double never = std::numeric_limits<double>::infinity();
 
     /// A person did something: a few frames until ImGui has settled, and one more when a tooltip's delay has passed.
@@ -23,7 +23,7 @@ public:
     /// How long may be slept from `now` on: 0 when a frame is due, `never` when only input can bring one.
     double wait(double now) const;
 
-private:
+  private:
     int frames_ = 3;  // the first frames lay the windows out
     double alarm_ = never;
 };

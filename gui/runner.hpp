@@ -13,7 +13,7 @@
 namespace gui {
 
 class Runner {
-public:
+  public:
     explicit Runner(std::function<void()> wake) : work_(run, std::move(wake)) {}
 
     /// Checks and times the experiment's kernel here; one run at a time.
@@ -36,7 +36,7 @@ public:
     /// Why the experiment cannot run on this machine; empty when it can.
     static std::string why_not(const sim::Experiment& experiment, const sim::Device& device);
 
-private:
+  private:
     struct Question {
         sim::Experiment experiment;
         int number;  // each start is a run of its own

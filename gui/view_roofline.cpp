@@ -85,7 +85,7 @@ struct Box {
 
 /// Places labels beside their points where they cover neither each other nor a roof.
 class Labels {
-public:
+  public:
     Labels(ImDrawList& list, Box plot) : list_(list), plot_(plot) {}
 
     void keep_clear(Box box) { taken_.push_back(box); }
@@ -130,7 +130,7 @@ public:
         keep_clear(best);
     }
 
-private:
+  private:
     ImDrawList& list_;
     Box plot_;
     std::vector<Box> taken_;
@@ -189,8 +189,7 @@ void draw_roofline(Lab& lab) {
     const ImVec2 room = ImGui::GetContentRegionAvail();  // the last tick's label reaches beyond the axis
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     const bool begun = ImPlot::BeginPlot("##roofline", {room.x - em(1.2f), room.y}, flags);
-    ImGui::PopStyleVar();
-    if (!begun) return;
+    if (!begun) return ImGui::PopStyleVar();
     ImPlot::SetupAxes(tr(Str::axis_intensity), tr(Str::axis_rate));
     ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
     ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
@@ -247,6 +246,7 @@ void draw_roofline(Lab& lab) {
     draw_points(all, labels);
     ImPlot::PopPlotClipRect();
     ImPlot::EndPlot();
+    ImGui::PopStyleVar();  // the frame is drawn late
 }
 
 }  // namespace gui

@@ -294,10 +294,13 @@ void account(Lab& lab, const Analysis& a, const sim::StepState& s, const Rect& b
     y += line;
     write(box.low.x, p.text, say(Str::walk_tile, s.tile.row, s.tile.col, k.row_tiles(), k.col_tiles()));
     y += line;
-    std::string where = say(Str::walk_k, std::min(s.k + 1, k.k_steps()), k.k_steps());
-    if (lab.document.device().kind == sim::DeviceKind::gpu) where += "  " + say(Str::walk_wave, s.wave + 1);
-    write(box.low.x, p.text, where);
-    y += line * 1.25f;
+    if (k.matmul) {
+        std::string where = say(Str::walk_k, std::min(s.k + 1, k.k_steps()), k.k_steps());
+        if (lab.document.device().kind == sim::DeviceKind::gpu) where += "  " + say(Str::walk_wave, s.wave + 1);
+        write(box.low.x, p.text, where);
+        y += line;
+    }
+    y += line * 0.25f;
     for (const sim::Touch& t : s.touches) {
         if (y + line > box.high.y) break;
         const float swatch = ImGui::GetTextLineHeight() * 0.75f, top = y + ImGui::GetTextLineHeight() * 0.12f;
@@ -310,9 +313,9 @@ void account(Lab& lab, const Analysis& a, const sim::StepState& s, const Rect& b
         y += line;
     }
     y += line * 0.25f;
-    write(box.low.x, p.dim,
-          say(Str::walk_bytes, sim::format_bytes(static_cast<double>(s.dram_read_bytes)),
-              sim::format_bytes(static_cast<double>(s.dram_write_bytes))));
+    write(box.low.x, p.dim, say(Str::walk_read, sim::format_bytes(static_cast<double>(s.dram_read_bytes))));
+    y += line;
+    write(box.low.x, p.dim, say(Str::walk_written, sim::format_bytes(static_cast<double>(s.dram_write_bytes))));
 }
 
 void map(Lab& lab, const Analysis& a, const sim::StepState& s, float height) {

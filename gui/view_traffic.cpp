@@ -62,11 +62,12 @@ void bar(Lab& lab, const sim::LevelTraffic& t, ImVec2 at, float width, float hei
         const std::string text = fmt::format("{} {}", symbol(operand), bytes(f.bytes()));
         const float pad = em(0.3f);
         // A label stands clear of the bound's line.
+        const float words = ImGui::CalcTextSize(text.c_str()).x + 2 * pad;
         const float line_x = at.x + width * static_cast<float>(rule_at / full);
-        const float from = line_x > low.x && line_x < low.x + em(4) ? line_x : low.x;
+        const float from = line_x > low.x && line_x < low.x + words ? line_x : low.x;
         const ImU32 fill = mix(colours().panel, colour_of(operand), lab.strength(operand) * (strong ? 1.0f : 0.6f));
         const bool plain = !is_hatched(operand);
-        if (plain && ImGui::CalcTextSize(text.c_str()).x + 2 * pad < high.x - from)
+        if (plain && words < high.x - from)
             draw_text(list, {from + pad, low.y}, {high.x - pad, high.y}, ink_on(fill), text);
         else if (plain && ImGui::CalcTextSize(symbol(operand).data()).x + 2 * pad < w)
             draw_text(list, {low.x + pad, low.y}, {high.x - pad, high.y}, ink_on(fill), symbol(operand));

@@ -17,7 +17,7 @@ namespace gui {
 bool can_open(std::string& why);
 
 class Window {
-public:
+  public:
     /// Opens the window. `why` is empty on success, else one sentence and the object is of no use.
     Window(const char* title, int width, int height, std::string& why);
     ~Window();
@@ -40,7 +40,7 @@ public:
     /// Paths of files that were dropped on the window since the last call.
     std::vector<std::string> dropped() { return std::exchange(dropped_, {}); }
 
-private:
+  private:
     GLFWwindow* window_ = nullptr;
     std::unique_ptr<Context> context_;
     Redraw redraw_;

@@ -17,7 +17,7 @@
 namespace {
 
 class Robot {
-public:
+  public:
     explicit Robot(std::string_view scene, gui::Appearance appearance = {}, int width = 1600, int height = 1000)
         : screen(width, height, appearance, [this] { lab->draw(); }) {
         const auto devices = std::make_shared<const sim::Catalogue>(sim::Catalogue::builtin());

@@ -13,7 +13,7 @@ namespace {
 
 /// A draw list of our own over an untextured context, rasterised on black.
 class Canvas {
-public:
+  public:
     Canvas(int width, int height) : list(ImGui::GetDrawListSharedData()), width_(width), height_(height) {
         list._ResetForNewFrame();
         list.PushTexture(ImGui::GetIO().Fonts->TexRef);
@@ -30,7 +30,7 @@ public:
     }
     ImDrawList list;
 
-private:
+  private:
     int width_, height_;
 };
 
