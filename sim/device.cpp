@@ -232,6 +232,15 @@ void Reader::check_required() const {
             missing(text.key);
         }
     }
+    const std::string& capability = d.compute_capability;
+    const auto digit = [&](std::size_t i) {
+        return i < capability.size() && capability[i] >= '0' && capability[i] <= '9';
+    };
+    const std::size_t dot = capability.find('.');
+    if (!capability.empty() &&
+        !(digit(0) && (dot == 1 || (dot == 2 && digit(1))) && digit(dot + 1) && capability.size() == dot + 2)) {
+        fail(0, fmt::format("compute_capability is {}; expected a number such as \"9.0\"", quote(capability)));
+    }
     if (d.year == 0 && (d.kind == DeviceKind::gpu || d.kind == DeviceKind::tpu)) {
         missing("year");
     }

@@ -198,9 +198,9 @@ Fit fit_tpu(const Experiment& e, const Device& d, const Kernel& k) {
     const VmemNeed need = vmem_need(e, d, k);
     if (need.bytes() > need.limit_bytes)
         return {fmt::format(
-            "{} {} of every tile need {}; the scoped VMEM is {} (a larger vmem or a smaller tile is the way out)",
-            need.buffers, need.buffers == 1 ? "copy" : "copies", format_kib(static_cast<double>(need.bytes())),
-            format_kib(static_cast<double>(need.limit_bytes)))};
+            "{} {} of every tile take{} {}; the scoped VMEM is {} (a larger vmem or a smaller tile is the way out)",
+            need.buffers, need.buffers == 1 ? "copy" : "copies", need.buffers == 1 ? "s" : "",
+            format_kib(static_cast<double>(need.bytes())), format_kib(static_cast<double>(need.limit_bytes)))};
     return {};
 }
 
@@ -208,8 +208,9 @@ Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
     if (e.schedule.kind == Schedule::stream_k)
         return {"schedule stream_k: its partial tiles are not counted by this model"};
     if (!k.matmul) return {};
-    const int arch =
-        d.compute_capability.empty() ? 0 : static_cast<int>(std::lround(10 * std::stod(d.compute_capability)));
+    const int arch = d.compute_capability.empty()
+                         ? 0
+                         : static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
     const auto needs = [&](bool ok, std::string_view what) {
         return ok ? Fit{}
                   : Fit{fmt::format(

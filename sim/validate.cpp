@@ -262,7 +262,9 @@ Validation validate(const MeasurementFile& file, const Catalogue& devices, const
         out.groups = {tile ? "all" : "library"};
         if (tile) out.groups.emplace_back(engine_of(r, devices));
         for (const std::string& name : {r.device, r.source})
-            if (!name.empty() && (tile || !tiled.contains(name))) out.groups.push_back(name);
+            if (!name.empty() && (tile || !tiled.contains(name)) &&
+                std::find(out.groups.begin(), out.groups.end(), name) == out.groups.end())
+                out.groups.push_back(name);
         std::string why;
         if (const auto e = experiment_of(r, devices, why); e && !out.beats_bound) {
             const auto [pass, fusion, engine, device] = corner_of(*e);

@@ -448,3 +448,15 @@ TEST_CASE("a bad file in a folder names itself and leaves the catalogue as it wa
     CHECK_THROWS_WITH_AS(all.add_folder((folder.path / "none").string()), doctest::Contains("cannot read the folder"),
                          BadInput);
 }
+
+TEST_CASE("a compute capability is a number with one decimal") {
+    const std::string text = to_toml(Catalogue::builtin().at("t4"));
+    const std::size_t at = text.find("\"7.5\"");
+    REQUIRE(at != std::string::npos);
+    const auto with = [&](const std::string& said) { return std::string(text).replace(at, 5, "\"" + said + "\""); };
+    for (const char* good : {"7.5", "9.0", "10.3", ""}) CHECK_NOTHROW(parse_device(with(good), "t4.toml"));
+    for (const char* bad : {"source", "1e309", "9", "9.", ".5", "9.10", "100.0", "9.0a"}) {
+        CAPTURE(bad);
+        CHECK_THROWS_WITH_AS(parse_device(with(bad), "t4.toml"), doctest::Contains("compute_capability"), BadInput);
+    }
+}
