@@ -24,20 +24,6 @@ namespace {
 namespace fs = std::filesystem;
 using Row = std::map<std::string, std::string>;
 
-kernels::Op op_of(const sim::Experiment& e) {
-    return {e.dense, e.pass, e.fusion, e.residual, e.accumulate, e.in_place, e.drelu};
-}
-
-kernels::cpu::Config config_of(const sim::Experiment& e) {
-    kernels::cpu::Config config;
-    if (const kernels::cpu::Rung* rung = kernels::cpu::find_rung(e.rung)) config.rung = rung;
-    config.tile = e.tile;
-    config.tile_dgrad = e.tile_dgrad;
-    config.tile_wgrad = e.tile_wgrad;
-    config.threads = e.threads;
-    return config;
-}
-
 /// Which backend is meant, and that it can run on this device: else bad input or NotAvailable.
 void check_backend(const std::string* said, const sim::Device& d) {
     const std::string_view usual = d.kind == sim::DeviceKind::gpu ? "cuda" : "cpu";
@@ -183,7 +169,7 @@ int run(const Arguments& arguments, Session& session) {
     };
     if (!report.fit.ok()) return refuse(report.fit.why);
     const kernels::cpu::RunResult r = kernels::cpu::run(
-        op_of(e), config_of(e), {}, [&](double share) { session.progress("run", share); }, interrupt.token());
+        kernels::op_of(e), kernels::cpu::config_of(e), {}, [&](double share) { session.progress("run", share); }, interrupt.token());
     session.progress("run", 1);
     if (!r.fit.ok()) return refuse(r.fit.why);
     if (interrupt.stopped() || r.cancelled) return stopped(session, "the run was stopped; nothing was recorded");

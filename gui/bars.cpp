@@ -30,7 +30,7 @@ struct Example {
 };
 constexpr std::array examples = {
     Example{Str::example_seed, "tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192"},
-    Example{Str::example_seed_good, "tpu-v5e 8192x8192x8192 f32 forward fused tile 1024x1024x512"},
+    Example{Str::example_seed_good, "tpu-v5e 8192x8192x8192 f32 forward fused tile 1024x1024x256"},
     Example{Str::example_h100, "h100-sxm5 8192x8192x8192 bf16 forward fused tile 128x256x64 raster grouped:8"},
     Example{Str::example_small_k, "a100-sxm4-80gb 8192x8192x256 bf16 forward unfused tile 128x128x32"},
     Example{Str::example_train, "h100-sxm5 4096x4096x4096 bf16 train fused residual mask tile 128x256x64"},

@@ -5,20 +5,6 @@
 namespace gui {
 namespace {
 
-kernels::Op op_of(const sim::Experiment& e) {
-    return {e.dense, e.pass, e.fusion, e.residual, e.accumulate, e.in_place, e.drelu};
-}
-
-kernels::cpu::Config config_of(const sim::Experiment& e) {
-    kernels::cpu::Config c;
-    if (const kernels::cpu::Rung* rung = kernels::cpu::find_rung(e.rung)) c.rung = rung;
-    c.tile = e.tile;
-    c.tile_dgrad = e.tile_dgrad;
-    c.tile_wgrad = e.tile_wgrad;
-    c.threads = e.threads;
-    return c;
-}
-
 std::string today() {
     const std::time_t now = std::time(nullptr);
     char text[16];
@@ -30,7 +16,7 @@ std::string today() {
 }  // namespace
 
 kernels::cpu::RunResult Runner::run(const Question& q, const Job& job) {
-    return kernels::cpu::run(op_of(q.experiment), config_of(q.experiment), {}, job.progress, job.stop);
+    return kernels::cpu::run(kernels::op_of(q.experiment), kernels::cpu::config_of(q.experiment), {}, job.progress, job.stop);
 }
 
 std::vector<MeasuredRow> Runner::take() {
@@ -71,7 +57,7 @@ std::string Runner::problem() const {
 std::string Runner::why_not(const sim::Experiment& experiment, const sim::Device& device) {
     if (device.kind != sim::DeviceKind::cpu)
         return "only a cpu can be run on this machine; this is a " + std::string(sim::to_string(device.kind));
-    return kernels::cpu::fits(op_of(experiment), config_of(experiment)).why;
+    return kernels::cpu::fits(kernels::op_of(experiment), kernels::cpu::config_of(experiment)).why;
 }
 
 }  // namespace gui

@@ -1,7 +1,7 @@
 #pragma once
 // One operation that a kernel can run: the layer, the pass through it and where its ReLU sits.
 
-#include "sim/workload.hpp"
+#include "sim/experiment.hpp"
 
 namespace kernels {
 
@@ -20,5 +20,10 @@ struct Op {
     /// The forward of `train upstream` is the fused one: upstream speaks of the backward pass only.
     sim::Fusion forward_fusion() const { return fusion == sim::Fusion::upstream ? sim::Fusion::fused : fusion; }
 };
+
+/// What an experiment asks a kernel to compute.
+inline Op op_of(const sim::Experiment& e) {
+    return {e.dense, e.pass, e.fusion, e.residual, e.accumulate, e.in_place, e.drelu};
+}
 
 }  // namespace kernels

@@ -67,6 +67,8 @@ TileSpace tile_space(const Experiment& e, const Device& d) {
         case DeviceKind::tpu:
             s.bm = s.bn = {128, 256, 512, 1024, 2048};
             s.bk = {128, 256, 512, 1024, 2048, 4096};
+            // And an untiled reduction, as a first Pallas kernel has it.
+            if (const i64 red = extent(e.dense, e.pass).red; std::find(s.bk.begin(), s.bk.end(), red) == s.bk.end()) s.bk.push_back(red);
             return s;
         case DeviceKind::cpu:
             s.bm = {48, 96, 192, 384, 768};

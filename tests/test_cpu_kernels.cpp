@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -300,6 +302,19 @@ TEST_CASE("a float rounds to the nearest narrow value, ties to even") {
     }
 }
 
+TEST_CASE("a NaN whose payload is lost in rounding stays a NaN") {
+    const std::vector<float> sums(9, std::bit_cast<float>(0xff800001u));  // a whole vector and a rest
+    for (const Isa* isa : isas())
+        for (const auto format : {cpu::Format::f16, cpu::Format::bf16}) {
+            std::vector<std::uint16_t> stored(9);
+            isa->write_row({stored.data(), 9, format}, 0, 0, 9, sums.data());
+            for (const std::uint16_t h : stored)
+                CHECK(std::isnan(format == cpu::Format::f16 ? f16_to_float(h) : bf16_to_float(h)));
+        }
+    CHECK(std::isnan(bf16_to_float(float_to_bf16(sums[0]))));
+    CHECK(std::isnan(f16_to_float(float_to_f16(sums[0]))));
+}
+
 TEST_CASE("the vector code converts every narrow value and rounds as the scalar code does") {
     for (const Isa* isa : isas())
         for (const auto& [format, dtype] :
@@ -332,6 +347,17 @@ TEST_CASE("the vector code converts every narrow value and rounds as the scalar 
                 CHECK(wrong == 0);
             }
         }
+}
+
+TEST_CASE("the model and the kernels name the same rungs") {
+    std::size_t known = 0;
+    for (const sim::Rung& rung : sim::rungs()) {
+        if (rung.device != sim::DeviceKind::cpu) continue;
+        known++;
+        REQUIRE(cpu::find_rung(rung.id));
+        CHECK(cpu::find_rung(rung.id)->idea == rung.idea);
+    }
+    CHECK(known == cpu::rungs().size());
 }
 
 TEST_CASE("rungs say what they cannot do") {

@@ -454,7 +454,7 @@ TEST_CASE("a compute capability is a number with one decimal") {
     const std::size_t at = text.find("\"7.5\"");
     REQUIRE(at != std::string::npos);
     const auto with = [&](const std::string& said) { return std::string(text).replace(at, 5, "\"" + said + "\""); };
-    for (const char* good : {"7.5", "9.0", "10.3", ""}) CHECK_NOTHROW(parse_device(with(good), "t4.toml"));
+    for (const char* good : {"7.5", "9.0", "10.3"}) CHECK_NOTHROW(parse_device(with(good), "t4.toml"));
     for (const char* bad : {"source", "1e309", "9", "9.", ".5", "9.10", "100.0", "9.0a"}) {
         CAPTURE(bad);
         CHECK_THROWS_WITH_AS(parse_device(with(bad), "t4.toml"), doctest::Contains("compute_capability"), BadInput);

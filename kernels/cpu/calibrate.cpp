@@ -117,7 +117,7 @@ sim::Device calibrate(const std::function<void(double)>& progress) {
     // A virtual machine may be shown a cache larger than its share of it, or than any; never a smaller one.
     const i64 l3 = reported(_SC_LEVEL3_CACHE_SIZE, own, i64{2} << 30);
     const i64 found = l3 > 0 ? std::min(edges.last_level_bytes, l3) : edges.last_level_bytes;
-    d.l2.bytes = cache_size(0, found, own * cores, source);
+    d.l2.bytes = cache_size(0, found, own * i64{cores}, source);
     if (d.l2.bytes.value < d.sram.bytes_per_sm.value) d.l2.bytes = d.sram.bytes_per_sm;
     d.l2.effective_bytes = d.l2.bytes;
     const auto shared = static_cast<i64>(d.l2.bytes.value);
@@ -184,7 +184,7 @@ std::string store_calibration(const sim::Device& device, const std::string& path
     }
     fs::rename(part, target, error);
     if (!error) return {};
-    const std::string why = fmt::format("cannot write {}: {}", path, error.message());
+    std::string why = fmt::format("cannot write {}: {}", path, error.message());
     fs::remove(part, error);
     return why;
 }

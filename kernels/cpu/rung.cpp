@@ -200,4 +200,14 @@ std::vector<KernelTime> execute(const Op& op, const Operands& operands, const Co
     return times;
 }
 
+Config config_of(const sim::Experiment& e) {
+    Config c;
+    if (const Rung* named = find_rung(e.rung)) c.rung = named;
+    c.tile = e.tile;
+    c.tile_dgrad = e.tile_dgrad;
+    c.tile_wgrad = e.tile_wgrad;
+    c.threads = e.threads;
+    return c;
+}
+
 }  // namespace kernels::cpu

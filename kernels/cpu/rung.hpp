@@ -43,6 +43,9 @@ struct Config {
     sim::Tile resolved_tile(const Op& op, sim::Pass pass) const;
 };
 
+/// How an experiment asks for it: its rung (the last where none is named), tiles and threads.
+Config config_of(const sim::Experiment& e);
+
 /// The tile that suits packed matmuls on most processors: b (bk,bn) in the last-level cache, a (bm,bk) in a core's own.
 sim::Tile usual_tile();
 
