@@ -85,18 +85,56 @@ std::string summary_text(const std::map<std::string, sim::Summary>& groups, cons
                width, 2, 2);
 }
 
+/// The error with each term of the time model left out, and nothing fitted anew.
+std::string ablation_text(const sim::MeasurementFile& file, const sim::Catalogue& devices, sim::ValidateOptions options,
+                          const sim::Validation& whole) {
+    const auto all = whole.summary.find("all");
+    if (all == whole.summary.end()) return "";
+    Table table("lrl");
+    table.row({"without", "mean", ""});
+    table.row({"(nothing)", percent(all->second.mape, false), ""});
+    for (const sim::TimeTermInfo& term : sim::time_terms()) {
+        options.without = {std::string(term.name)};
+        table.row({std::string(term.name), percent(sim::validate(file, devices, options).summary.at("all").mape, false),
+                   std::string(term.what)});
+    }
+    return heading("Rows with a tile, a term left out") + table.text(2, 80);
+}
+
+/// The error on sources that the engine constants were not fitted on.
+std::string held_out_text(const sim::MeasurementFile& file, const sim::Catalogue& devices, int width) {
+    Table table("lrrrrl");
+    table.row({"engine", "rows", "sources", "fitted", "held out", "measured / predicted"});
+    for (const sim::EngineError& e : sim::leave_one_source_out(file, devices))
+        table.row({std::string(to_string(e.engine)), std::to_string(e.rows), std::to_string(e.sources),
+                   percent(e.mape_fitted, false), percent(e.mape_held_out, false),
+                   fmt::format("{:.2f} to {:.2f}", e.band.low, e.band.high)});
+    return heading("Leave one source out") + table.text(2) +
+           wrap(
+               fmt::format("Each source is predicted with the {} engine constants fitted on all others; the numbers of "
+                           "device files stay as they are.",
+                           sim::engine_constant_table().size()),
+               width, 2, 2);
+}
+
 int validate(const Arguments& arguments, Session& session) {
     const std::string& path = arguments.words[0];
     const sim::MeasurementFile file = sim::read_measurements(path);
     session.add_calibrated_cpu();
-    const sim::Validation v = sim::validate(file, session.devices());
+    sim::ValidateOptions options;
+    options.strict = arguments.has("--strict");
+    const sim::Validation v = sim::validate(file, session.devices(), options);
     const int width = session.terminal().width;
     if (arguments.has("--json")) {
+        if (arguments.has("--ablate") || arguments.has("--loso"))
+            throw sim::BadInput("--json with --ablate or --loso: expected one of them; those two are tables to read");
         session.out() << validate_document(v);
     } else {
         const std::string head = fmt::format("{}: {}\n", path, counted(static_cast<long long>(v.rows.size()), "row"));
         session.out() << head + rows_text(v.rows) + skipped_text(v.rows, width) +
                              summary_text(v.summary, session.devices(), width);
+        if (arguments.has("--ablate")) session.out() << ablation_text(file, session.devices(), options, v);
+        if (arguments.has("--loso")) session.out() << held_out_text(file, session.devices(), width);
     }
     std::string refused;
     for (const sim::ValidatedRow& r : v.rows)
@@ -114,7 +152,10 @@ const Verb validate_verb = {
     .what = "predicted against the measured rows of a file, by row and by group",
     .least = 1,
     .most = 1,
-    .options = {{"--json", "", "one JSON object: rows, summary, coverage"}},
+    .options = {{"--json", "", "one JSON object: rows, summary, coverage"},
+                {"--strict", "", "drop the traits and columns that were inferred"},
+                {"--ablate", "", "the error again with each term of the time model left out"},
+                {"--loso", "", "the error on sources the constants were not fitted on"}},
     .run = validate,
 };
 

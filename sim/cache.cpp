@@ -9,11 +9,15 @@
 namespace sim {
 
 Cache::Cache(const Shape& s) : shape_(s) {
-    const bool sectors_ok = s.sector > 0 && s.line >= s.sector && s.line % s.sector == 0 && s.line / s.sector <= 64;
+    const auto power = [](i64 v) { return v > 0 && std::has_single_bit(static_cast<std::uint64_t>(v)); };
+    const bool sectors_ok = power(s.line) && power(s.sector) && s.sector > 0 && s.line >= s.sector &&
+                            s.line % s.sector == 0 && s.line / s.sector <= 64;
     if (!sectors_ok || s.ways < 1 || s.bytes < s.ways * s.line || s.bytes % (s.ways * s.line) != 0)
         throw BadInput(fmt::format(
             "cache of {} B, {} ways, {} B lines, {} B sectors: expected whole sets of whole lines of 1 to 64 sectors",
             s.bytes, s.ways, s.line, s.sector));
+    line_shift_ = std::countr_zero(static_cast<std::uint64_t>(s.line));
+    sector_shift_ = std::countr_zero(static_cast<std::uint64_t>(s.sector));
     sets_ = static_cast<std::uint64_t>(s.bytes / (s.ways * s.line));
     if (std::has_single_bit(sets_)) set_mask_ = sets_ - 1;
     lines_.resize(sets_ * static_cast<std::uint64_t>(s.ways));
@@ -21,7 +25,7 @@ Cache::Cache(const Shape& s) : shape_(s) {
 }
 
 Cache::Line& Cache::find_or_evict(std::uint64_t line_address) {
-    const std::uint64_t which = set_mask_ != 0 ? line_address & set_mask_ : line_address % sets_;
+    const std::uint64_t which = set_of(line_address);
     Line*& newest = newest_[which];
     if (newest->tag == line_address) return *newest;
     Line* const set = &lines_[which * static_cast<std::uint64_t>(shape_.ways)];
@@ -35,17 +39,15 @@ Cache::Line& Cache::find_or_evict(std::uint64_t line_address) {
     return *(newest = oldest);
 }
 
-i64 Cache::access(std::uint64_t address, i64 bytes, bool write) {
-    const std::uint64_t sector = static_cast<std::uint64_t>(shape_.sector),
-                        line_bytes = static_cast<std::uint64_t>(shape_.line);
+i64 Cache::access_sectors(std::uint64_t first, std::uint64_t last, bool write) {
     i64 fetched = 0;
-    for (std::uint64_t at = address / sector * sector; at < address + static_cast<std::uint64_t>(bytes); at += sector) {
-        const std::uint64_t bit = std::uint64_t{1} << (at % line_bytes / sector);
+    for (std::uint64_t s = first >> sector_shift_; s <= last >> sector_shift_; ++s) {
+        const std::uint64_t at = s << sector_shift_, bit = bit_of(at);
         if (write && shape_.write_through) {
             ++written_back_;
             continue;
         }
-        Line& line = find_or_evict(at / line_bytes);
+        Line& line = find_or_evict(at >> line_shift_);
         line.used = ++clock_;
         if (!(line.valid & bit)) {
             ++fetched;

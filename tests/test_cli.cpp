@@ -368,6 +368,26 @@ TEST_CASE("cli: a bad row of measurements is refused with its line") {
     check_refused({"validate", folder.path.string()}, 2, {});
 }
 
+TEST_SUITE("slow") {
+    TEST_CASE("cli: validate tells what each term is worth, and the error on unseen sources") {
+        const std::string file = MEMWALL_SOURCE_DIR "/kernels/measured/published.csv";
+        const Answer terms = ask({"validate", file, "--ablate"});
+        CHECK(terms.exit == cli::done);
+        check_has(terms.out, {"(nothing)", "waves", "dispatch", "step_overhead"});
+        // Only one device's rows: each source held out is a refit.
+        const Folder folder;
+        std::ifstream in(file);
+        std::string line, some;
+        for (int n = 0; std::getline(in, line); ++n)
+            if (n == 0 || line.find(",tpu-v5e,") != std::string::npos) some += line + '\n';
+        std::ofstream(folder / "tpu.csv") << some;
+        const Answer held_out = ask({"validate", folder / "tpu.csv", "--loso", "--strict"});
+        CHECK(held_out.exit == cli::done);
+        check_has(held_out.out, {"held out", "mxu"});
+        check_refused({"validate", file, "--loso", "--json"}, 2, {"--json"});
+    }
+}
+
 TEST_CASE("cli: run checks, times and records") {
     const Folder folder;
     const std::string e = "cpu 96x80x64 f32 forward unfused threads 1", file = folder / "rows.csv";

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "kernels/cpu/calibrate.hpp"
-#include "kernels/cpu/pool.hpp"
+#include "kernels/cpu/machine.hpp"
 #include "kernels/cpu/probe.hpp"
 
 namespace cpu = kernels::cpu;

@@ -136,7 +136,7 @@ TEST_CASE("threads that overtake one another between steps give the same sums") 
     got.copy_from(want);
     execute(op, want.operands(), {.rung = cpu::find_rung("01_naive")});
     int wrong = 0;
-    for (int repeat = 0; repeat < 20; repeat++) {
+    for (int repeat = 0; repeat < 100; repeat++) {
         execute(op, got.operands(), {.tile = {6, 48, 4}, .threads = 4});
         wrong += values(got.operands().y, 1) != values(want.operands().y, 1);
     }

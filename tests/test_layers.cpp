@@ -176,7 +176,7 @@ TEST_CASE("layers: sim/schedule.hpp compiles under NVRTC as device code") {
 
 #if MEMWALL_X86 && defined(NDEBUG)  // without optimisation small functions are not inlined
 TEST_CASE("layers: a file compiled for a wider instruction set leaves no shared function behind") {
-    // The linker keeps one copy of an inline function for the whole program: from such a file, one that older CPUs lack.
+    // The linker keeps one copy of an inline function for the whole program: here, one that older CPUs cannot run.
     const std::string objects = MEMWALL_ISA_OBJECTS;
     REQUIRE(objects.find("_avx") != std::string::npos);
     CHECK(std::system(("nm --defined-only " + objects + " | grep ' [WVu] '").c_str()) != 0);

@@ -13,9 +13,9 @@
 #include <iterator>
 
 #include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/machine.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/cpu/probe.hpp"
-#include "kernels/cpu/run.hpp"
 
 namespace kernels::cpu {
 
@@ -49,8 +49,8 @@ std::string device_name() {
 double four_digits(double value) { return std::strtod(fmt::format("{:.4g}", value).c_str(), nullptr); }
 
 /// What the system says of a cache, if that is between `least` and `most`; else 0.
-i64 reported(int name, i64 least, i64 most) {
-    const long bytes = sysconf(name);
+i64 reported(int level, i64 least, i64 most) {
+    const i64 bytes = cache_bytes(level);
     return bytes >= least && bytes <= most ? bytes : 0;
 }
 
@@ -106,16 +106,16 @@ sim::Device calibrate(const std::function<void(double)>& progress) {
     d.kind = sim::DeviceKind::cpu;
     d.sm_count = counted(cores);
     d.core.vector_bytes = counted(isa().vector_bytes);
-    const i64 l1d = reported(_SC_LEVEL1_DCACHE_SIZE, 4 << 10, 1 << 20);
+    const i64 l1d = reported(1, 4 << 10, 1 << 20);
     d.core.l1d_bytes = l1d > 0 ? counted(l1d) : Quantity{32 << 10, Evidence::assumed, "a usual size"};
 
-    const i64 l2 = reported(_SC_LEVEL2_CACHE_SIZE, 64 << 10, 8 << 20);
+    const i64 l2 = reported(2, 64 << 10, 8 << 20);
     d.sram.display = "L2";
     d.sram.bytes_per_sm = cache_size(l2, edges.private_bytes, 512 << 10, source);
     const auto own = static_cast<i64>(d.sram.bytes_per_sm.value);
     d.l2.display = "L3";
     // A virtual machine may be shown a cache larger than its share of it, or than any; never a smaller one.
-    const i64 l3 = reported(_SC_LEVEL3_CACHE_SIZE, own, i64{2} << 30);
+    const i64 l3 = reported(3, own, i64{2} << 30);
     const i64 found = l3 > 0 ? std::min(edges.last_level_bytes, l3) : edges.last_level_bytes;
     d.l2.bytes = cache_size(0, found, own * i64{cores}, source);
     if (d.l2.bytes.value < d.sram.bytes_per_sm.value) d.l2.bytes = d.sram.bytes_per_sm;
@@ -128,7 +128,7 @@ sim::Device calibrate(const std::function<void(double)>& progress) {
         d.sram.bytes_per_clock = measured(probe.read_rate(1, own / 2) / clock);
     }
 
-    d.dram.bytes = counted(i64{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE));
+    d.dram.bytes = counted(memory_bytes());
     d.dram.bandwidth = measured(std::max(all.triad, one.triad), ": triad");
     d.dram.bandwidth_spec = measured(std::max(all.best(), one.best()) * margin, ": best probe x 1.05");
     // The vector units add up in f32 whatever is stored.

@@ -27,9 +27,10 @@ void add_product(const Matmul& mm, const Isa& isa, i64 i, i64 j, i64 k, i64 cols
         i64 p = 0;
         for (; p + lanes <= red; p += lanes)
             for (i64 lane = 0; lane < lanes; lane++) part[lane] += a[p + lane] * b[p + lane];
-        float sum = 0;
+        for (i64 width = lanes / 2; width > 0; width /= 2)
+            for (i64 lane = 0; lane < width; lane++) part[lane] += part[lane + width];
+        float sum = part[0];
         for (; p < red; p++) sum += a[p] * b[p];
-        for (const float lane : part) sum += lane;
         sums[q] += sum;
     }
 }

@@ -4,7 +4,11 @@ namespace kernels::cpu {
 
 void factor_row(const Factor& factor, const Isa& isa, i64 i, i64 k, i64 n, float* to) {
     if (!factor.transposed) return isa.read_row(factor.source, i, k, n, to);
-    for (i64 p = 0; p < n; p++) isa.read_row(factor.source, k + p, i, 1, to + p);
+    const Source& s = factor.source;
+    if (s.format == Format::f32 && s.gate == Gate::none)
+        for (i64 p = 0; p < n; p++) to[p] = static_cast<const float*>(s.data)[(k + p) * s.pitch + i];
+    else
+        for (i64 p = 0; p < n; p++) isa.read_row(s, k + p, i, 1, to + p);
 }
 
 const float* row_segment(const Source& source, const Isa& isa, i64 row, i64 col, i64 n, float* buffer) {

@@ -1,14 +1,6 @@
 #include "kernels/cpu/pool.hpp"
 
-#include <sched.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <set>
-#include <string>
-#include <vector>
+#include "kernels/cpu/machine.hpp"
 
 namespace kernels::cpu {
 
@@ -91,66 +83,23 @@ Pool& pool() {
     return the_pool;
 }
 
-namespace {
-
-/// What the process was allowed when first asked, and the first of those CPUs of every core. Empty: not known.
-struct Affinity {
-    cpu_set_t mask;
-    std::vector<int> cpus;
-
-    Affinity() {
-        CPU_ZERO(&mask);
-        if (sched_getaffinity(getpid(), sizeof mask, &mask) != 0) return;
-        std::set<std::string> cores;
-        for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-            if (!CPU_ISSET(cpu, &mask)) continue;
-            std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-            std::string siblings;
-            if (!std::getline(file, siblings)) siblings = "cpu " + std::to_string(cpu);
-            if (cores.insert(siblings).second) cpus.push_back(cpu);
-        }
-    }
-};
-
-const Affinity& affinity() {
-    static const Affinity at_start;
-    return at_start;
-}
-
-/// CPUs' worth of time that a container grants; many where it does not say.
-int quota() {
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    double microseconds = 0, period = 0;
-    if (file >> microseconds >> period && period > 0)
-        return std::max(1, static_cast<int>(std::ceil(microseconds / period)));
-    return CPU_SETSIZE;
-}
-
-}  // namespace
-
-int usable_cores() {
-    static const int cores = [] {
-        const int known = static_cast<int>(affinity().cpus.size());
-        const int all = known > 0 ? known : static_cast<int>(std::thread::hardware_concurrency());
-        return std::clamp(all, 1, quota());
-    }();
-    return cores;
-}
-
-Pinned::Pinned(int threads) : threads_(threads) {
-    const std::vector<int>& cpus = affinity().cpus;
+Pinned::Pinned(int threads) : before_(static_cast<std::size_t>(threads)) {
+    const std::vector<int>& cpus = core_cpus();
     if (cpus.empty()) return;
-    pool().run(threads_, [&](int thread) {
+    pool().run(threads, [&](int thread) {
+        const auto i = static_cast<std::size_t>(thread);
         cpu_set_t one;
         CPU_ZERO(&one);
-        CPU_SET(cpus[static_cast<std::size_t>(thread) % cpus.size()], &one);
-        sched_setaffinity(0, sizeof one, &one);
+        CPU_SET(cpus[i % cpus.size()], &one);
+        if (sched_getaffinity(0, sizeof(cpu_set_t), &before_[i]) == 0) sched_setaffinity(0, sizeof one, &one);
     });
 }
 
 Pinned::~Pinned() {
-    if (affinity().cpus.empty()) return;
-    pool().run(threads_, [](int) { sched_setaffinity(0, sizeof affinity().mask, &affinity().mask); });
+    if (core_cpus().empty()) return;
+    pool().run(static_cast<int>(before_.size()), [&](int thread) {
+        sched_setaffinity(0, sizeof(cpu_set_t), &before_[static_cast<std::size_t>(thread)]);
+    });
 }
 
 }  // namespace kernels::cpu

@@ -1,12 +1,15 @@
 #pragma once
 // Threads that stay alive between calls, and a barrier for those that work together.
 
+#include <sched.h>
+
 #include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <type_traits>
+#include <vector>
 
 namespace kernels::cpu {
 
@@ -63,9 +66,6 @@ private:
 /// The pool of this process.
 Pool& pool();
 
-/// Cores this process may use: those of its affinity mask, siblings of one core counted once, within its CPU quota.
-int usable_cores();
-
 /// Ties the first `threads` threads of pool() to a core each while it lives, the calling thread to the first.
 class Pinned {
 public:
@@ -75,7 +75,7 @@ public:
     Pinned& operator=(const Pinned&) = delete;
 
 private:
-    const int threads_;
+    std::vector<cpu_set_t> before_;  // of each thread
 };
 
 }  // namespace kernels::cpu

@@ -1,7 +1,5 @@
 #include "kernels/cpu/probe.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <limits>
 
 #include "kernels/cpu/isa.hpp"
+#include "kernels/cpu/machine.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/matrix.hpp"
 
@@ -46,8 +45,7 @@ struct Probe::Buffer {
 double StreamRates::best() const { return std::max({read, write, triad}); }
 
 Probe::Probe() {
-    const i64 memory = i64{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-    const i64 bytes = std::clamp<i64>(memory / 8, i64{32} << 20, i64{256} << 20);
+    const i64 bytes = std::clamp<i64>(memory_bytes() / 8, i64{32} << 20, i64{256} << 20);
     buffer_ = new Buffer(bytes / (3 << 16) * (3 << 16));
 }
 

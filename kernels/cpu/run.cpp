@@ -1,11 +1,8 @@
 #include "kernels/cpu/run.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -53,13 +50,6 @@ double median(std::vector<double> v) {
 std::string size_text(const sim::Dense& d) {
     return std::to_string(d.m) + "x" + std::to_string(d.n) + "x" + std::to_string(d.k);
 }
-
-i64 reported_cache_bytes() {
-    const long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return std::max<i64>({l3, l2, i64{1} << 20});
-}
-
-i64 memory_bytes() { return i64{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE); }
 
 /// Operand sets that a run rotates through.
 std::vector<std::unique_ptr<OperandSet>> make_sets(const Op& op, int count, std::uint64_t seed) {
@@ -123,7 +113,8 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options,
     result.checked =
         "a " + check_ragged(op, config, options.seed) + " instance with NaN, infinities, -0 and subnormals";
 
-    const i64 cache = options.cache_bytes > 0 ? options.cache_bytes : reported_cache_bytes();
+    const i64 cache =
+        options.cache_bytes > 0 ? options.cache_bytes : std::max({cache_bytes(3), cache_bytes(2), i64{1} << 20});
     const i64 wanted = sim::ceil_div(2 * cache + 1, set_bytes);
     const i64 allowed = std::max<i64>(1, std::min(options.most_bytes, memory_bytes() / 4) / set_bytes);
     result.sets = options.warm ? 1 : static_cast<int>(std::min(wanted, allowed));
@@ -183,14 +174,6 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options,
     for (std::size_t k = 0; k < kernel_us.size(); k++)
         result.kernels.push_back({std::string(kernels[k].name), median(kernel_us[k])});
     return result;
-}
-
-std::string processor_name() {
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);)
-        if (line.starts_with("model name"))
-            if (const auto colon = line.find(": "); colon != line.npos) return line.substr(colon + 2);
-    return "unknown processor";
 }
 
 }  // namespace kernels::cpu

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cpu/machine.hpp"
 #include "kernels/cpu/rung.hpp"
 
 namespace kernels::cpu {
@@ -52,8 +53,5 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options = {}
 /// The small instance alone: the same pass, fusion, types, rung and threads at ragged sizes, with special values in
 /// every input. Returns "131x89x70"; throws std::runtime_error when a result is wrong.
 std::string check_ragged(const Op& op, const Config& config, std::uint64_t seed);
-
-/// The processor's name as the system gives it.
-std::string processor_name();
 
 }  // namespace kernels::cpu

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <string>
 
+#include "kernels/cpu/machine.hpp"
+
 namespace kernels::cpu {
 
 using sim::Fusion;
