@@ -78,11 +78,13 @@ gui::ShotOptions options_of(const Arguments& arguments) {
 
 /// Writes the whole file beside its place and renames it there, so that no half file is ever seen.
 void write_whole(const std::string& path, const std::string& bytes) {
+    std::error_code error;
+    if (fs::exists(path, error) && !fs::is_regular_file(path, error))
+        throw sim::BadInput(fmt::format("cannot write {}; expected a file, and this is none", sim::quote(path)));
     const std::string part = path + ".part";
     std::ofstream out(part, std::ios::binary);
     out << bytes;
     out.close();
-    std::error_code error;
     if (out) fs::rename(part, path, error);
     if (out && !error) return;
     fs::remove(part, error);

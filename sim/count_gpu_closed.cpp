@@ -65,8 +65,16 @@ public:
         return f_;
     }
 
-    /// Slots between two CTAs that share the strip with the long way round: columns for along_n, rows for along_m.
-    double outer_distance() const { return static_cast<double>(group_ == 1 ? tn_ : group_); }
+    /// Whether drifting CTAs still share the strips that come back last. Evenly staggered, the strip a CTA shares with
+    /// the one `group` (along_n: a whole row) behind it is touched again after all strips of that group (row) and one
+    /// strip of the other operand, with the outputs finished meanwhile.
+    bool shares_when_apart() const {
+        const double row = static_cast<double>(std::min(k_.tile.bm, k_.extent.rows)) * row_bits_;
+        const double col = static_cast<double>(std::min(k_.tile.bn, k_.extent.cols)) * col_bits_;
+        const double apart = static_cast<double>(outer_is_col() ? tn_ : group_);
+        const double outputs = apart * static_cast<double>(k_.tile.bm) * static_cast<double>(k_.tile.bn) * out_bits_;
+        return (outer_is_col() ? apart * col + row : apart * row + col) + outputs <= capacity_;
+    }
     bool outer_is_col() const { return group_ == 1; }
 
 private:
@@ -286,14 +294,7 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
                          cols = f.cols / static_cast<double>(k.extent.cols);
             const bool lone = kernels.size() == 1 || (i == 0 && e.pass == Pass::forward);
             c.exact = c.exact && f.exact && lone && k.batch == 1 && k.splits == 1 && e.cluster == Shape2{1, 1};
-            // Drifting CTAs share the strip with the long way round only while it outlives the drift.
-            const double per_tile =
-                (f.rows * bits_per_element(k.left) + f.cols * bits_per_element(k.right)) *
-                static_cast<double>(k.extent.red) /
-                std::max(1.0, std::ceil(static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) /
-                                        static_cast<double>(slots[i])));
-            const double lag = std::min(1.0, waves.outer_distance() / static_cast<double>(slots[i]));
-            const bool survives = lag * per_tile <= effective;
+            const bool survives = waves.shares_when_apart();
             const double all_rows = static_cast<double>(k.col_tiles()), all_cols = static_cast<double>(k.row_tiles());
             const double apart_rows = survives || waves.outer_is_col() ? rows : all_rows;
             const double apart_cols = survives || !waves.outer_is_col() ? cols : all_cols;

@@ -194,10 +194,12 @@ private:
     /// Bytes the compute units read from SRAM: whole tiles, every step; on a CPU a register tile at a time.
     i64 operand_reads(const Kernel& k, const Access& a) const {
         const __int128 steps = static_cast<__int128>(k.row_tiles()) * k.col_tiles() * k.k_steps() * k.batch;
-        __int128 elements = static_cast<__int128>(axis_tile(k, a.row_axis)) * axis_tile(k, a.col_axis);
+        // A tile beyond the problem is the whole dimension.
+        const auto along = [&](Axis axis) { return std::min(axis_tile(k, axis), axis_extent(k, axis)); };
+        __int128 elements = static_cast<__int128>(along(a.row_axis)) * along(a.col_axis);
         if (d_.kind == DeviceKind::cpu && k.matmul) {
-            if (!owns(a, Axis::cols)) elements *= ceil_div(k.tile.bn, micro_cols);
-            if (!owns(a, Axis::rows)) elements *= ceil_div(k.tile.bm, micro_rows);
+            if (!owns(a, Axis::cols)) elements *= ceil_div(along(Axis::cols), micro_cols);
+            if (!owns(a, Axis::rows)) elements *= ceil_div(along(Axis::rows), micro_rows);
         }
         const __int128 bytes = (steps * elements * a.tensor.bits + 7) / 8;
         return bytes > INT64_MAX / 4 ? INT64_MAX / 4 : static_cast<i64>(bytes);

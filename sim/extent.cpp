@@ -38,6 +38,8 @@ i64 moved_bytes(const Tensor& t, const MovedUnit& unit, i64 r0, i64 r1, i64 c0, 
     }
     if (unit.bytes == 0) return ((r1 - r0) * (c1 - c0) * t.bits + 7) / 8;
     const i64 pitch = pitch_bytes(t, unit.pitch);
+    // A mask's tile is a few bits of a sector that its neighbours want too: what counts is its rows' padding.
+    if (t.bits == 1) return ((r1 - r0) * ((c1 == t.cols ? 8 * pitch : c1) - c0) + 7) / 8;
     const i64 begin = c0 * t.bits / 8, end = (c1 * t.bits + 7) / 8;
     // Where a row starts within a unit repeats after `period` rows.
     const i64 period = unit.bytes / std::gcd(pitch, unit.bytes);
@@ -52,6 +54,7 @@ i64 moved_bytes(const Tensor& t, const MovedUnit& unit, i64 r0, i64 r1, i64 c0, 
 i64 sweep_moved_bytes(const Tensor& t, const MovedUnit& unit, i64 col_tile) {
     if (unit.tpu_layout) return (padded_rows(t) * padded_cols(t) * t.bits + 7) / 8;
     if (unit.bytes == 0) return t.bytes();
+    if (t.bits == 1) return t.rows * pitch_bytes(t, unit.pitch);
     // Columns of tiles start at the same place within a unit every `period` columns; the last may be ragged.
     const i64 whole = ceil_div(t.cols, col_tile) - 1;
     const i64 period = 8 * unit.bytes / std::gcd(col_tile * t.bits, 8 * unit.bytes);

@@ -207,6 +207,8 @@ Fit fit_tpu(const Experiment& e, const Device& d, const Kernel& k) {
 Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
     if (e.schedule.kind == Schedule::stream_k)
         return {"schedule stream_k: its partial tiles are not counted by this model"};
+    if (e.sms > static_cast<int>(d.sm_count.value))
+        return {fmt::format("sms {}: {} has {}", e.sms, d.id, static_cast<int>(d.sm_count.value))};
     if (!k.matmul) return {};
     const int arch = d.compute_capability.empty()
                          ? 0

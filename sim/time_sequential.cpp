@@ -98,8 +98,8 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
     if (d.kind == DeviceKind::cpu && e.threads > 0) rate *= std::min(1.0, e.threads / d.sm_count.or_else(1));
     w.math = step_flops(d, k) / rate;
     if (d.kind == DeviceKind::tpu && k.matmul && e.dense.dtype == Dtype::f32)
-        w.load =
-            d.overhead.operand_load.or_else(0) * as_double(k.tile.bk) * (as_double(k.tile.bm) + as_double(k.tile.bn));
+        w.load = d.overhead.operand_load.or_else(0) * as_double(std::min(k.tile.bk, k.extent.red)) *
+                 (as_double(std::min(k.tile.bm, k.extent.rows)) + as_double(std::min(k.tile.bn, k.extent.cols)));
     w.dram_rate = d.dram.bandwidth.value;
     w.l2_rate = d.kind == DeviceKind::cpu ? d.l2.bandwidth.or_else(INFINITY) : INFINITY;
     w.step = k.matmul ? d.overhead.step.or_else(0) : 0;

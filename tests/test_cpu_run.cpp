@@ -96,8 +96,8 @@ TEST_CASE("progress only rises, ends at the whole, and is told on the caller's t
 
 TEST_CASE("a stop ends a run between tiles and keeps the samples that were whole") {
     for (const cpu::Rung& rung : cpu::rungs()) {
-        const Op op{{.m = 300, .n = 300, .k = 300}, Pass::forward, Fusion::fused, Residual::y};
-        const cpu::Config config{.rung = &rung, .tile = {18, 300, 300}};
+        const Op op{{.m = 160, .n = 160, .k = 160}, Pass::forward, Fusion::fused, Residual::y};
+        const cpu::Config config{.rung = &rung, .tile = {18, 160, 160}};
         CAPTURE(rung.id);
         std::stop_source at_once;
         at_once.request_stop();

@@ -41,7 +41,11 @@ gui::Headless empty_screen() {
 /// Inflates a zlib stream of fixed-code blocks: an oracle for the compressor, from RFC 1951 alone.
 std::string inflate(const std::string& in) {
     std::size_t bit = 16;  // past the zlib header
-    const auto next = [&] { return static_cast<unsigned char>(in.at(bit / 8)) >> (bit++ % 8) & 1u; };
+    const auto next = [&] {
+        const unsigned value = static_cast<unsigned char>(in.at(bit / 8)) >> (bit % 8) & 1u;
+        ++bit;
+        return value;
+    };
     const auto low_first = [&](int count) {
         unsigned v = 0;
         for (int i = 0; i < count; ++i) v |= next() << i;

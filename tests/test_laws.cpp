@@ -263,3 +263,40 @@ TEST_CASE("the seed's case: W 64 times, 17.2 GB, one copy of the tiles, and a ti
     CHECK(two.predicted->pipelined);
     CHECK(two.predicted->time_us < r.predicted->time_us);
 }
+
+TEST_CASE("what a line leaves out launches on the device it names") {
+    for (const Device* d : devices().all())
+        for (const char* pass : {"forward", "dgrad", "wgrad", "train"})
+            for (const char* fusion : {"unfused", "fused", "upstream"})
+                for (const char* dtype : {"f32", "bf16", "f16", "e4m3"})
+                    for (const char* size : {"1x1x1", "4096x4096x4096"}) {
+                        if (std::string(pass) == "forward" && std::string(fusion) == "upstream") continue;
+                        const std::string text = d->id + " " + size + " " + dtype + " " + pass + " " + fusion;
+                        const Experiment e = parse_experiment(text, devices());
+                        if (std::isnan(d->peak_flops(e.dense.dtype))) continue;
+                        const Report r = predict(e, devices(), {Count::closed_form, {}});
+                        CAPTURE(text);
+                        CHECK_MESSAGE(r.fit.ok(), r.fit.why);
+                    }
+}
+
+TEST_CASE("the closed form's staggered count is near the replay's") {
+    tests::Draw draw(77, devices());
+    int seen = 0, near = 0;
+    while (seen < 60) {
+        const auto size = [&] { return std::to_string(128 * draw.integer(4, 24)); };
+        const std::string text = std::string(draw.pick<const char*>({"h200-sxm", "a100-sxm4-40gb", "rtx-a6000"})) +
+                                 " " + size() + "x" + size() + "x" + size() + " bf16 forward fused tile " +
+                                 draw.pick<const char*>({"128x128x64", "128x256x64", "64x128x64"}) + " raster " +
+                                 draw.pick<const char*>({"along_n", "along_m", "grouped:4", "grouped:8"});
+        const Experiment e = parse_experiment(text, devices());
+        const Device& d = devices().at(e.device);
+        if (!fit(e, d, plan(e)).ok()) continue;
+        ++seen;
+        const double closed = static_cast<double>(count(e, d, plan(e), Count::closed_form).dram_range.staggered_bytes);
+        const double walked = static_cast<double>(count(e, d, plan(e), Count::replay).dram_range.staggered_bytes);
+        if (closed > 0.6 * walked && closed < 1.6 * walked) ++near;
+    }
+    MESSAGE(near << " of " << seen << " within a factor 1.6");
+    CHECK(near >= seen * 8 / 10);
+}
