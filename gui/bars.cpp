@@ -21,8 +21,27 @@ constexpr ImGuiWindowFlags bar_flags =
     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse | ImGuiWindowFlags_NoSavedSettings |
     ImGuiWindowFlags_NoDocking | ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize;
 
-constexpr std::array limits = {Str::limit_order, Str::limit_l2,     Str::limit_clock,
-                               Str::limit_tlb,   Str::limit_values, Str::limit_numbers};
+/// What the model leaves out, on which kinds of device (g t c s).
+struct Limit {
+    Str text;
+    std::string_view kinds;
+};
+constexpr std::array limits = {
+    Limit{Str::limit_order, "g"},      Limit{Str::limit_l2, "g"},      Limit{Str::limit_prefetch, "c"},
+    Limit{Str::limit_compiler, "t"},   Limit{Str::limit_cores, "t"},   Limit{Str::limit_clock, "gc"},
+    Limit{Str::limit_tlb, "gtc"},      Limit{Str::limit_values, "gt"}, Limit{Str::limit_ideal, "s"},
+    Limit{Str::limit_numbers, "gtcs"},
+};
+
+/// The limits of the machine in the document, as they read now.
+std::vector<const char*> limits_of(const Lab& lab) {
+    const sim::Device* d = lab.document.devices()->find(lab.document.experiment().device);
+    const char kind = d ? to_string(d->kind).front() : 'g';
+    std::vector<const char*> out;
+    for (const Limit& l : limits)
+        if (l.kinds.find(kind) != l.kinds.npos) out.push_back(tr(l.text));
+    return out;
+}
 
 struct Example {
     Str name;
@@ -165,9 +184,10 @@ void headline(Lab& lab) {
     ImGui::EndTable();
 }
 
-std::string limits_line() {
-    std::string line = std::string(tr(Str::not_modelled)) + ": ";
-    for (std::size_t i = 0; i < limits.size(); ++i) line += (i ? " · " : "") + std::string(tr(limits[i]));
+std::string limits_line(const Lab& lab) {
+    std::string line;
+    for (const char* limit : limits_of(lab))
+        line += (line.empty() ? std::string(tr(Str::not_modelled)) + ": " : " · ") + limit;
     return line;
 }
 
@@ -220,7 +240,7 @@ void draw_status_bar(Lab& lab) {
     if (ImGui::BeginViewportSideBar("##status", ImGui::GetMainViewport(), ImGuiDir_Down, height, bar_flags)) {
         const float right = ImGui::GetContentRegionMax().x - button_width(Str::all_limits);
         const bool has_message = !lab.message.text.empty();
-        const std::string text = has_message ? lab.message.text : limits_line();
+        const std::string text = has_message ? lab.message.text : limits_line(lab);
         const ImU32 colour = !has_message ? colours().dim : lab.message.is_error ? colours().error : colours().text;
         ImGui::AlignTextToFramePadding();
         ImGui::PushStyleColor(ImGuiCol_Text, colour);
@@ -261,7 +281,7 @@ void draw_popups(Lab& lab) {
     });
     popup(lab.show_limits, Str::not_modelled, [&] {
         ImGui::PushTextWrapPos(em(34));
-        for (Str s : limits) ImGui::BulletText("%s", tr(s));
+        for (const char* limit : limits_of(lab)) ImGui::BulletText("%s", limit);
         if (const Analysis* a = lab.analysis(); a && !a->report.notes.empty()) {
             ImGui::SeparatorText(tr(Str::notes));
             for (const std::string& note : a->report.notes) {
