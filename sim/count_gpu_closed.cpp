@@ -46,8 +46,8 @@ public:
     StripFetches fetches() {
         const i64 tiles = tm_ * tn_, waves = ceil_div(tiles, slots_);
         if (tm_ > most_strips || tn_ > most_strips) return coarse();
-        rows_seen_.assign(static_cast<std::size_t>(tm_), -1);
-        cols_seen_.assign(static_cast<std::size_t>(tn_), -1);
+        rows_.begin(tm_, k_.extent.rows, k_.tile.bm);
+        cols_.begin(tn_, k_.extent.cols, k_.tile.bn);
         prefix_.assign(1, 0.0);
         operand_.clear();
         const i64 walked = std::min(waves, most_waves);
@@ -78,61 +78,62 @@ public:
     bool outer_is_col() const { return group_ == 1; }
 
 private:
-    struct Strip {
-        i64 last;  ///< wave that used it before, -1 = none
+    /// Strips of one wave that an earlier wave `last` used before (-1 = none did): their extents, summed.
+    struct Run {
+        i64 last;
         double extent;
     };
+    struct Strips {
+        std::vector<i64> seen;  ///< the wave that used each strip last
+        std::vector<Run> runs;  ///< of the wave being walked
+        double whole = 0, edge = 0, extent = 0;
+        i64 touched = 0;
 
-    void touch_row(i64 r) {
-        i64& last = rows_seen_[static_cast<std::size_t>(r)];
-        if (last == wave_) return;
-        const double extent = static_cast<double>(clipped(k_.extent.rows, k_.tile.bm, r));
-        rows_.push_back({last, extent});
-        bits_ += extent * row_bits_;
-        last = wave_;
-    }
-    void touch_col(i64 c) {
-        i64& last = cols_seen_[static_cast<std::size_t>(c)];
-        if (last == wave_) return;
-        const double extent = static_cast<double>(clipped(k_.extent.cols, k_.tile.bn, c));
-        cols_.push_back({last, extent});
-        bits_ += extent * col_bits_;
-        last = wave_;
-    }
+        void begin(i64 count, i64 size, i64 tile) {
+            seen.assign(static_cast<std::size_t>(count), -1);
+            whole = static_cast<double>(std::min(tile, size));
+            edge = static_cast<double>(clipped(size, tile, count - 1));
+        }
+        void next_wave() {
+            runs.clear();
+            extent = 0;
+            touched = 0;
+        }
+        void touch(i64 strip, i64 wave) {
+            i64& last = seen[static_cast<std::size_t>(strip)];
+            if (last == wave) return;
+            const double e = strip + 1 == static_cast<i64>(seen.size()) ? edge : whole;
+            if (runs.empty() || runs.back().last != last) runs.push_back({last, 0});
+            runs.back().extent += e;
+            extent += e;
+            ++touched;
+            last = wave;
+        }
+    };
 
     void walk_wave(i64 begin, i64 end) {
-        rows_.clear();
-        cols_.clear();
-        bits_ = 0;
+        rows_.next_wave();
+        cols_.next_wave();
         if (raster_.kind == Raster::hilbert) {
             for (i64 i = begin; i < end; ++i) {
                 const TileIndex t = tile_at(raster_, tm_, tn_, i);
-                touch_row(t.row);
-                touch_col(t.col);
+                rows_.touch(t.row, wave_);
+                cols_.touch(t.col, wave_);
             }
         } else {
             walk_groups(begin, end);
         }
         const double out = static_cast<double>(end - begin) * static_cast<double>(k_.tile.bm) *
                            static_cast<double>(k_.tile.bn) * out_bits_;
+        bits_ = rows_.extent * row_bits_ + cols_.extent * col_bits_;
         operand_.push_back(bits_);
         prefix_.push_back(prefix_.back() + bits_ + out);
         f_.streamed_bits += bits_;
         const double step =
             bits_ * static_cast<double>(std::min(k_.tile.bk, k_.extent.red)) / static_cast<double>(k_.extent.red);
         if (step > capacity_) f_.exact = false;  // even within a step the L2 cannot hold what is shared
-        // Neighbouring strips were mostly used in the same wave before.
-        i64 wave = -2;
-        double share = 0;
-        const auto again = [&](const Strip& s) {
-            if (s.last != wave) {
-                wave = s.last;
-                share = missing(wave, step);
-            }
-            return s.extent * share;
-        };
-        for (const Strip& s : rows_) f_.rows += again(s);
-        for (const Strip& s : cols_) f_.cols += again(s);
+        for (const Run& run : rows_.runs) f_.rows += run.extent * missing(run.last, step);
+        for (const Run& run : cols_.runs) f_.cols += run.extent * missing(run.last, step);
     }
 
     /// Tiles [begin, end) of a grouped raster, group by group: which rows and columns of tiles they lie in.
@@ -142,9 +143,9 @@ private:
             const i64 g = begin / per_group, first = g * group_, rows = std::min(group_, tm_ - first);
             const i64 group_end = std::min(end, g * per_group + rows * tn_);
             const i64 a = begin - g * per_group, b = group_end - g * per_group;  // local numbers, column after column
-            if (static_cast<i64>(cols_.size()) < tn_)
-                for (i64 c = a / rows; c <= (b - 1) / rows; ++c) touch_col(c);
-            for (i64 i = a; i < std::min(b, a + rows); ++i) touch_row(first + i % rows);
+            if (cols_.touched < tn_)
+                for (i64 c = a / rows; c <= (b - 1) / rows; ++c) cols_.touch(c, wave_);
+            for (i64 i = a; i < std::min(b, a + rows); ++i) rows_.touch(first + i % rows, wave_);
             begin = group_end;
         }
     }
@@ -202,8 +203,7 @@ private:
     double capacity_;
     i64 tm_, tn_, group_ = 1, wave_ = 0;
     double row_bits_ = 0, col_bits_ = 0, out_bits_ = 0, bits_ = 0;
-    std::vector<i64> rows_seen_, cols_seen_;
-    std::vector<Strip> rows_, cols_;
+    Strips rows_, cols_;
     std::vector<double> prefix_;   ///< bits touched before each wave
     std::vector<double> operand_;  ///< operand bits of each wave
     StripFetches f_;
