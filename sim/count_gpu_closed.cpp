@@ -99,15 +99,32 @@ private:
             extent = 0;
             touched = 0;
         }
-        void touch(i64 strip, i64 wave) {
-            i64& last = seen[static_cast<std::size_t>(strip)];
-            if (last == wave) return;
-            const double e = strip + 1 == static_cast<i64>(seen.size()) ? edge : whole;
+        /// Strips [from, to) are used by this wave.
+        void touch(i64 from, i64 to, i64 wave) {
+            const i64 last_strip = static_cast<i64>(seen.size()) - 1;
+            i64 before = 0, count = 0;  // the run being gathered, in registers
+            for (i64 strip = from; strip < to; ++strip) {
+                i64& last = seen[static_cast<std::size_t>(strip)];
+                if (last == wave) continue;
+                if (last != before || strip == last_strip) {
+                    add(before, count, whole);
+                    count = 0;
+                    before = last;
+                }
+                if (strip == last_strip)
+                    add(last, 1, edge);
+                else
+                    ++count;
+                last = wave;
+            }
+            add(before, count, whole);
+        }
+        void add(i64 last, i64 count, double size) {
+            if (count == 0) return;
             if (runs.empty() || runs.back().last != last) runs.push_back({last, 0});
-            runs.back().extent += e;
-            extent += e;
-            ++touched;
-            last = wave;
+            runs.back().extent += static_cast<double>(count) * size;
+            extent += static_cast<double>(count) * size;
+            touched += count;
         }
     };
 
@@ -117,8 +134,8 @@ private:
         if (raster_.kind == Raster::hilbert) {
             for (i64 i = begin; i < end; ++i) {
                 const TileIndex t = tile_at(raster_, tm_, tn_, i);
-                rows_.touch(t.row, wave_);
-                cols_.touch(t.col, wave_);
+                rows_.touch(t.row, t.row + 1, wave_);
+                cols_.touch(t.col, t.col + 1, wave_);
             }
         } else {
             walk_groups(begin, end);
@@ -143,9 +160,10 @@ private:
             const i64 g = begin / per_group, first = g * group_, rows = std::min(group_, tm_ - first);
             const i64 group_end = std::min(end, g * per_group + rows * tn_);
             const i64 a = begin - g * per_group, b = group_end - g * per_group;  // local numbers, column after column
-            if (cols_.touched < tn_)
-                for (i64 c = a / rows; c <= (b - 1) / rows; ++c) cols_.touch(c, wave_);
-            for (i64 i = a; i < std::min(b, a + rows); ++i) rows_.touch(first + i % rows, wave_);
+            if (cols_.touched < tn_) cols_.touch(a / rows, (b - 1) / rows + 1, wave_);
+            const i64 from = a % rows, to = from + std::min(rows, b - a);  // rows, wrapping at the group's end
+            rows_.touch(first + from, first + std::min(rows, to), wave_);
+            if (to > rows) rows_.touch(first, first + to - rows, wave_);
             begin = group_end;
         }
     }

@@ -41,35 +41,21 @@ void sweep_8192(benchmark::State& state) {
 }
 BENCHMARK(sweep_8192)->Unit(benchmark::kMillisecond);
 
-void lockstep_replay(benchmark::State& state) {
+void replay(benchmark::State& state, bool staggered) {
     const Experiment e = square();
     const Device& d = devices().at(e.device);
     const auto kernels = plan(e);
     const Slots slots = slots_of(e, d, kernels);
     double requests = 0;
     for (auto _ : state) {
-        Replay<> replay(effective_bits(d), whole_bits(d), moved_unit(d, e));
-        benchmark::DoNotOptimize(replay.run(kernels[0], e.raster, e.cluster, slots[0], false));
+        Replay<> walk(effective_bits(d), whole_bits(d), moved_unit(d, e));
+        benchmark::DoNotOptimize(walk.run(kernels[0], e.raster, e.cluster, slots[0], staggered));
         requests += static_cast<double>(2 * kernels[0].row_tiles() * kernels[0].col_tiles() * kernels[0].k_steps());
     }
     state.counters["requests/s"] = benchmark::Counter(requests, benchmark::Counter::kIsRate);
 }
-BENCHMARK(lockstep_replay)->Unit(benchmark::kMillisecond);
-
-void staggered_replay(benchmark::State& state) {
-    const Experiment e = square();
-    const Device& d = devices().at(e.device);
-    const auto kernels = plan(e);
-    const Slots slots = slots_of(e, d, kernels);
-    double requests = 0;
-    for (auto _ : state) {
-        Replay<> replay(effective_bits(d), whole_bits(d), moved_unit(d, e));
-        benchmark::DoNotOptimize(replay.run(kernels[0], e.raster, e.cluster, slots[0], true));
-        requests += static_cast<double>(2 * kernels[0].row_tiles() * kernels[0].col_tiles() * kernels[0].k_steps());
-    }
-    state.counters["requests/s"] = benchmark::Counter(requests, benchmark::Counter::kIsRate);
-}
-BENCHMARK(staggered_replay)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(replay, lockstep, false)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(replay, staggered, true)->Unit(benchmark::kMillisecond);
 
 void parse_and_print(benchmark::State& state) {
     const std::string line =
