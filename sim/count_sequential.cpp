@@ -18,11 +18,8 @@ struct Loop {
     i64 trips;
 };
 std::vector<Loop> loops_of(const Kernel& k, Order order) {
-    constexpr Axis m = Axis::rows, n = Axis::cols, r = Axis::red;
-    constexpr std::array<std::array<Axis, 3>, 6> orders = {
-        {{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
     std::vector<Loop> loops;
-    for (Axis a : k.matmul ? orders[static_cast<int>(order)] : orders[0])
+    for (Axis a : loop_order(k, order))
         if (const i64 trips = axis_trips(k, a); trips > 1) loops.push_back({a, trips});
     return loops;
 }
@@ -60,12 +57,6 @@ struct Movement {
 Tensor as_partial(const Tensor& t) { return {t.name, t.rows, t.cols, 32, t.variant}; }
 
 i64 bytes_of(i64 elements, i64 bits) { return static_cast<i64>((static_cast<__int128>(elements) * bits + 7) / 8); }
-
-/// An epilogue operand that lies along the output (the X that drelu tests, the dW accumulated on): read once a tile,
-/// when it is finished (or first visited), however often the order comes back to it.
-bool along_output(const Kernel& k, const Access& a) {
-    return k.matmul && a.row_axis == Axis::rows && a.col_axis == Axis::cols;
-}
 
 /// CPU: whether an operand swept again by loop `f` stays in the last-level cache: what it touches in one trip of that
 /// loop, beside all that streams past meanwhile.
@@ -252,9 +243,7 @@ Movement move_by_walk(const Experiment& e, const Kernel& k, const MovedUnit& uni
                            std::min(t.cols, c0 + axis_tile(k, a.col_axis)));
     };
 
-    constexpr Axis axes[3] = {Axis::rows, Axis::cols, Axis::red};
-    constexpr int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}};
-    const int* order = orders[k.matmul ? static_cast<int>(e.order) : 0];
+    const std::array<Axis, 3> order = loop_order(k, e.order);
     for (i64 b = 0; b < k.batch; ++b) {
         std::vector<i64> done(static_cast<std::size_t>(row_trips * col_trips),
                               0);  // k-steps summed into each output tile
@@ -267,12 +256,12 @@ Movement move_by_walk(const Experiment& e, const Kernel& k, const MovedUnit& uni
                 m.partial_moved += moved(as_partial(out.tensor), out, held_row, held_col);
         };
         i64 index[3];
-        for (i64 i0 = 0; i0 < axis_trips(k, axes[order[0]]); ++i0)
-            for (i64 i1 = 0; i1 < axis_trips(k, axes[order[1]]); ++i1)
-                for (i64 i2 = 0; i2 < axis_trips(k, axes[order[2]]); ++i2) {
-                    index[order[0]] = i0;
-                    index[order[1]] = i1;
-                    index[order[2]] = i2;
+        for (i64 i0 = 0; i0 < axis_trips(k, order[0]); ++i0)
+            for (i64 i1 = 0; i1 < axis_trips(k, order[1]); ++i1)
+                for (i64 i2 = 0; i2 < axis_trips(k, order[2]); ++i2) {
+                    index[static_cast<int>(order[0])] = i0;
+                    index[static_cast<int>(order[1])] = i1;
+                    index[static_cast<int>(order[2])] = i2;
                     const auto at = [&](Axis a) { return a == Axis::one ? 0 : index[static_cast<int>(a)]; };
                     for (Held& h : inputs) {
                         const i64 row = at(h.access->row_axis), col = at(h.access->col_axis);

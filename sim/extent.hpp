@@ -3,6 +3,7 @@
 // sweep over all of its tiles requests and moves.
 
 #include <algorithm>
+#include <array>
 
 #include "sim/plan.hpp"
 
@@ -37,6 +38,20 @@ i64 moved_bytes(const Tensor& t, const MovedUnit& unit, i64 r0, i64 r1, i64 c0, 
 /// Bytes moved by one sweep over all tiles of a tensor whose columns are cut by col_tile, each tile once. (Rows move
 /// one by one, however they are grouped.)
 i64 sweep_moved_bytes(const Tensor& t, const MovedUnit& unit, i64 col_tile);
+
+/// The loops of a kernel on a sequential grid, outermost first; an elementwise pass walks rows, then columns.
+constexpr std::array<Axis, 3> loop_order(const Kernel& k, Order order) {
+    constexpr Axis m = Axis::rows, n = Axis::cols, r = Axis::red;
+    constexpr std::array<std::array<Axis, 3>, 6> orders = {
+        {{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
+    return orders[k.matmul ? static_cast<std::size_t>(order) : 0];
+}
+
+/// An epilogue operand that lies along the output (the X that drelu tests, the dW accumulated on): read once a tile,
+/// when it is finished (or first visited), however often the order comes back to it.
+constexpr bool along_output(const Kernel& k, const Access& a) {
+    return k.matmul && a.row_axis == Axis::rows && a.col_axis == Axis::cols;
+}
 
 /// Calls f(access) for every operand a kernel touches, inputs first.
 template <class F>

@@ -63,15 +63,15 @@ StepState step_sequential(const Experiment& e, const std::vector<Kernel>& kernel
         std::vector<std::pair<i64, i64>> held(inputs.size(), {-1, -1});
         const Access& out = k.outputs[0];
         const i64 trips[3] = {axis_trips(k, Axis::rows), axis_trips(k, Axis::cols), axis_trips(k, Axis::red)};
-        constexpr int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 2, 0}};
-        const int* order = orders[k.matmul ? static_cast<int>(e.order) : 0];
+        const std::array<Axis, 3> order = loop_order(k, e.order);
         const i64 per_batch = trips[0] * trips[1] * trips[2];
         std::vector<i64> done(static_cast<std::size_t>(trips[0] * trips[1]), 0);
 
         const auto index_of = [&](i64 step, i64* index) {
             for (int level = 2; level >= 0; --level) {
-                index[order[level]] = step % trips[order[level]];
-                step /= trips[order[level]];
+                const int axis = static_cast<int>(order[static_cast<std::size_t>(level)]);
+                index[axis] = step % trips[axis];
+                step /= trips[axis];
             }
         };
         const auto bytes = [&](const Access& a, i64 row, i64 col, i64 bits) {
@@ -101,8 +101,7 @@ StepState step_sequential(const Experiment& e, const std::vector<Kernel>& kernel
             for (std::size_t i = 0; i < inputs.size(); ++i) {
                 const Access& a = *inputs[i];
                 const std::pair<i64, i64> tile{at(a.row_axis), at(a.col_axis)};
-                const bool once = k.matmul && a.row_axis == Axis::rows && a.col_axis == Axis::cols;  // along the output
-                const bool fetch = tile != held[i] && !(once && sum > 0);
+                const bool fetch = tile != held[i] && !(along_output(k, a) && sum > 0);
                 touch(a, tile.first, tile.second, bytes(a, tile.first, tile.second, a.tensor.bits),
                       fetch ? Touch::fetched : Touch::kept);
                 held[i] = tile;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/extent.hpp"
 #include "sim/time_work.hpp"
 
 namespace sim {
@@ -11,24 +12,6 @@ namespace sim {
 namespace {
 
 double as_double(i64 v) { return static_cast<double>(v); }
-
-i64 trips(const Kernel& k, Axis a) {
-    switch (a) {
-        case Axis::rows: return k.row_tiles();
-        case Axis::cols: return k.col_tiles();
-        case Axis::red: return k.k_steps();
-        case Axis::one: break;
-    }
-    return 1;
-}
-
-/// The loops of the grid, outermost first.
-std::array<Axis, 3> loops_of(const Experiment& e, const Kernel& k) {
-    constexpr Axis m = Axis::rows, n = Axis::cols, r = Axis::red;
-    constexpr std::array<std::array<Axis, 3>, 6> orders = {
-        {{m, n, r}, {n, m, r}, {r, m, n}, {m, r, n}, {r, n, m}, {n, r, m}}};
-    return orders[k.matmul ? static_cast<std::size_t>(e.order) : 0];
-}
 
 /// Extent of a tile as the multiply unit sees it: no more than the matrix, whole units.
 double padded(i64 tile, i64 extent, i64 unit) { return as_double(round_up(std::min(tile, extent), unit)); }
@@ -53,12 +36,12 @@ double mxu_passes(const Experiment& e) {
 
 GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const Traffic& t, const EngineConstants& c) {
     GridWork w;
-    const auto loops = loops_of(e, k);
+    const auto loops = loop_order(k, e.order);
     double outer = as_double(k.batch);  // trips of the loops outside
     w.kinds[0].count = outer - 1;
     for (std::size_t j = 0; j < 3; ++j) {
-        w.kinds[j + 1].count = outer * (as_double(trips(k, loops[j])) - 1);
-        outer *= as_double(trips(k, loops[j]));
+        w.kinds[j + 1].count = outer * (as_double(axis_trips(k, loops[j])) - 1);
+        outer *= as_double(axis_trips(k, loops[j]));
     }
 
     // A tile moves when a loop of its own moves on, or one outside such a loop.
@@ -67,8 +50,8 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
         double moves = as_double(k.batch);
         double so_far = moves;
         for (std::size_t j = 0; j < 3; ++j) {
-            so_far *= as_double(trips(k, loops[j]));
-            if ((a.row_axis == loops[j] || a.col_axis == loops[j]) && trips(k, loops[j]) > 1) {
+            so_far *= as_double(axis_trips(k, loops[j]));
+            if ((a.row_axis == loops[j] || a.col_axis == loops[j]) && axis_trips(k, loops[j]) > 1) {
                 innermost = j + 1;
                 moves = so_far;
             }
