@@ -144,18 +144,39 @@ Json device_json(const sim::Device& d) {
             {"peak_tflops", peaks}};
 }
 
+Json error_json(const sim::ErrorSummary& e) {
+    return {{"mape", number(e.mape)},
+            {"median_ape", number(e.median_ape)},
+            {"p95_ape", number(e.p95_ape)},
+            {"bias", number(e.bias)}};
+}
+
+Json chooser_json(const sim::Chooser& c) {
+    return {{"efficiency", number(c.mean)},
+            {"worst_efficiency", number(c.worst)},
+            {"spearman", number(c.spearman)},
+            {"kendall", number(c.kendall)}};
+}
+
 Json summary_json(const sim::Summary& s) {
-    return {{"rows", s.rows},
-            {"mape", number(s.mape)},
-            {"median_ape", number(s.median_ape)},
-            {"p95_ape", number(s.p95_ape)},
-            {"bias", number(s.bias)},
-            {"spearman", number(s.spearman)},
-            {"top1_efficiency", number(s.top1_efficiency)},
-            {"worst_efficiency", number(s.worst_efficiency)},
-            {"fixed_tile_efficiency", number(s.fixed_tile_efficiency)},
-            {"dram_mape", number(s.dram_mape)},
-            {"dram_excess_error", number(s.dram_excess_error)}};
+    const auto of_choice = [&](auto get) { return s.choice ? number(get(*s.choice)) : Json(nullptr); };
+    Json out = error_json(s.time);
+    out["rows"] = s.rows;
+    out["spearman"] = of_choice([](const auto& c) { return c.model.spearman; });
+    out["kendall"] = of_choice([](const auto& c) { return c.model.kendall; });
+    out["top1_efficiency"] = of_choice([](const auto& c) { return c.model.mean; });
+    out["worst_efficiency"] = of_choice([](const auto& c) { return c.model.worst; });
+    out["fixed_tile_efficiency"] =
+        of_choice([](const auto& c) { return c.fixed ? std::optional(c.fixed->mean) : std::nullopt; });
+    out["dram_mape"] = s.dram ? number(s.dram->mape) : Json(nullptr);
+    out["dram_median_ape"] = s.dram ? number(s.dram->median_ape) : Json(nullptr);
+    out["dram_excess_error"] = number(s.dram_excess_error);
+    out["null"] = {{"roofline", error_json(s.roofline)},
+                   {"compulsory_bytes", s.dram_compulsory ? error_json(*s.dram_compulsory) : Json(nullptr)},
+                   {"waves_x_tile", s.choice ? chooser_json(s.choice->null) : Json(nullptr)},
+                   {"fixed_tile", s.choice && s.choice->fixed ? chooser_json(*s.choice->fixed) : Json(nullptr)},
+                   {"random_tile", s.choice ? chooser_json(s.choice->random) : Json(nullptr)}};
+    return out;
 }
 
 }  // namespace
@@ -205,14 +226,15 @@ std::string validate_document(const sim::Validation& v) {
                         {"measured_us", measured ? number(r.measured_us) : Json(nullptr)},
                         {"predicted_us", predicted ? number(r.predicted_us) : Json(nullptr)},
                         {"error", measured && predicted ? number(r.error) : Json(nullptr)},
+                        {"constants", predicted ? Json(r.constants) : Json(nullptr)},
                         {"why_skipped", r.why_skipped}});
     }
     for (const auto& [group, s] : v.summary) summary[group] = summary_json(s);
     for (const sim::CoverageRow& c : v.coverage)
-        coverage.push_back({{"pass", c.pass},
-                            {"fusion", c.fusion},
-                            {"engine", c.engine},
-                            {"device", c.device},
+        coverage.push_back({{"pass", c.corner.pass},
+                            {"fusion", c.corner.fusion},
+                            {"engine", c.corner.engine},
+                            {"device", c.corner.device},
                             {"rows_time", c.rows_time},
                             {"rows_bytes", c.rows_bytes}});
     return dump({{"rows", rows}, {"summary", summary}, {"coverage", coverage}});

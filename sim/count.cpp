@@ -1,6 +1,7 @@
 #include "sim/count.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/extent.hpp"
 
@@ -28,6 +29,19 @@ Slots slots_of(const Experiment& e, const Device& d, const std::vector<Kernel>& 
     return slots;
 }
 
+double drift_share(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels) {
+    if (d.kind != DeviceKind::gpu) return 0;
+    const Slots slots = slots_of(e, d, kernels);
+    double waves = 0;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        if (kernels[i].matmul)
+            waves = std::max(waves, static_cast<double>(kernels[i].row_tiles()) *
+                                        static_cast<double>(kernels[i].col_tiles()) *
+                                        static_cast<double>(kernels[i].batch * kernels[i].splits) /
+                                        static_cast<double>(slots[i]));
+    return 1 - (1 - d.l2.drift.or_else(0)) * std::exp(-waves / drift_waves);
+}
+
 Counts count(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, Count how) {
     double requests = 0;
     for (const Kernel& k : kernels)
@@ -43,10 +57,10 @@ Counts count(const Experiment& e, const Device& d, const std::vector<Kernel>& ke
     } else {
         c = replay ? walk_sequential(e, d, kernels) : closed_sequential(e, d, kernels);
     }
-    const double drift = d.l2.drift.or_else(0);
     c.dram_range.expected_bytes =
         c.dram_range.lockstep_bytes +
-        static_cast<i64>(drift * static_cast<double>(c.dram_range.staggered_bytes - c.dram_range.lockstep_bytes));
+        static_cast<i64>(drift_share(e, d, kernels) *
+                         static_cast<double>(c.dram_range.staggered_bytes - c.dram_range.lockstep_bytes));
     return c;
 }
 

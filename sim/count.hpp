@@ -40,6 +40,14 @@ private:
 /// Slots the main matmul's CTAs run in (1 on sequential machines), per kernel.
 using Slots = std::vector<i64>;
 
+/// Waves after which SMs that marched in step at first have lost most of it. Assumed: a kernel of 31 waves still reads
+/// as in lockstep and one of 3,971 as fully staggered (XAheli Kernel-Profiling on an H200, configs A to H); nothing in
+/// between is published.
+inline constexpr double drift_waves = 200;
+/// How far from the lockstep count (0) to the staggered one (1) the DRAM bytes are expected: a device's share over few
+/// waves, and the rest as waves go by. 0 on sequential machines.
+double drift_share(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels);
+
 /// Counts a sequential machine (scratchpad, tpu, cpu) by walking its grid, tile by tile.
 Counts walk_sequential(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels);
 /// The same by formula: equal to the walk, always.

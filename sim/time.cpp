@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/coverage.hpp"
 #include "sim/time_work.hpp"
-#include "sim/validate.hpp"
 
 namespace sim {
 
@@ -181,6 +181,14 @@ std::vector<TimeTerm> split(const Work& w, const TimeModel& model) {
 }  // namespace
 
 std::span<const TimeTermInfo> time_terms() { return terms; }
+
+TimeModel TimeModel::without(const std::set<std::string>& names) {
+    TimeModel model;
+    for (int t = 0; t < term_count; ++t)
+        if (names.contains(std::string(sim::terms[t].name))) model.terms &= ~(1u << t);
+    return model;
+}
+
 std::span<const EngineConstant> engine_constant_table() { return constant_table; }
 const EngineConstants& engine_constants() { return values_in_use; }
 
@@ -201,10 +209,7 @@ double time_us(const Experiment& e, const Device& d, const std::vector<Kernel>& 
 
 Prediction predict_time(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, const Counts& counts,
                         const Bound& bound, const std::set<std::string>& without) {
-    TimeModel model;
-    for (int t = 0; t < term_count; ++t)
-        if (without.contains(std::string(terms[t].name))) model.terms &= ~(1u << t);
-
+    const TimeModel model = TimeModel::without(without);
     const ExpectedDram dram(kernels, counts);
     std::vector<Work> work;
     for (std::size_t i = 0; i < kernels.size(); ++i)

@@ -53,6 +53,9 @@ struct TimeModel {
     const EngineConstants* constants = &engine_constants();
 
     TimeModel() { speed.fill(1); }
+    /// With these terms left out, by name; unknown names are ignored.
+    static TimeModel without(const std::set<std::string>& names);
+    bool complete() const { return terms == (1u << term_count) - 1; }
     bool on(Term t) const { return (terms >> static_cast<int>(t)) & 1u; }
     double faster(Limiter l) const { return speed[static_cast<std::size_t>(l)]; }
 };
@@ -62,7 +65,7 @@ double time_us(const Experiment& e, const Device& d, const std::vector<Kernel>& 
                const TimeModel& model = {});
 
 /// Where a measurement is expected to fall around a prediction, as factors of it: learnt from published rows of other
-/// sources (validate.cpp recomputes it).
+/// sources (held_out.cpp recomputes it).
 struct ErrorBand {
     double low = 1, high = 1;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// Predicted against measured: error per row, summaries by group, and which corners any row covers.
+// Predicted against measured: error per row, summaries by group beside rules that know nothing, and what is covered.
 
 #include <map>
 #include <optional>
@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/measurement.hpp"
-#include "sim/time.hpp"
+#include "sim/choice.hpp"
+#include "sim/coverage.hpp"
+#include "sim/trial.hpp"
 
 namespace sim {
 
@@ -16,22 +17,28 @@ struct ValidatedRow {
     std::string id;
     double measured_us = 0, predicted_us = 0;  ///< 0: not measured, not predicted
     double error = 0;                          ///< (predicted - measured) / measured
-    double bound_us = 0;                       ///< at the row's own clock
+    int constants = 0;                         ///< how many numbers the prediction read that no datasheet gives
+    double roofline_us = 0;                    ///< the null: the device's bound at the row's own clock
     std::optional<double> measured_dram_bytes, predicted_dram_bytes, compulsory_dram_bytes;
     std::string why_skipped;   ///< not empty: no prediction, and why
     bool beats_bound = false;  ///< measured faster than its bound at its own clock: the row is refused as an error
     std::vector<std::string> groups;
 };
-struct Summary {
+
+/// Sizes of relative errors, as fractions.
+struct ErrorSummary {
     int rows = 0;
     double mape = 0, median_ape = 0, p95_ape = 0, bias = 0;
-    /// Over shapes measured with several tiles: rank correlation; the best tile's time over that of the tile predicted
-    /// to be best (mean and worst), over that of the one tile that does best everywhere.
-    std::optional<double> spearman, top1_efficiency, worst_efficiency, fixed_tile_efficiency;
-    std::optional<double> dram_mape, dram_excess_error;
+};
+struct Summary {
+    int rows = 0;                                       ///< with a time or with bytes
+    ErrorSummary time, roofline;                        ///< of the prediction, of the null
+    std::optional<ErrorSummary> dram, dram_compulsory;  ///< of the prediction, of the null "each operand once"
+    std::optional<double> dram_excess_error;            ///< mean error as a share of the bytes beyond compulsory
+    std::optional<ChoiceSummary> choice;
 };
 struct CoverageRow {
-    std::string pass, fusion, engine, device;
+    Corner corner;
     int rows_time = 0, rows_bytes = 0;
 };
 struct Validation {
@@ -41,32 +48,33 @@ struct Validation {
     std::map<std::string, Summary> summary;
     std::vector<CoverageRow> coverage;
 };
-struct ValidateOptions {
-    std::set<std::string> without;  ///< time terms left out
-    bool strict = false;            ///< traits and columns that were inferred are dropped
-};
-Validation validate(const MeasurementFile& file, const Catalogue& devices, const ValidateOptions& options = {});
+Validation validate(const std::vector<Trial>& trials, const TimeModel& model = {});
+inline Validation validate(const MeasurementFile& file, const Catalogue& devices, bool strict = false) {
+    return validate(trials_of(file, devices, strict));
+}
 
-/// The same device at another clock: math, caches and L2 run with it, DRAM and its power limit do not.
-Device at_clock(const Device& device, double hz);
+/// Mean absolute error of the rows with a tile under a model; NaN where there is none.
+double tile_mape(const std::vector<Trial>& trials, const TimeModel& model);
 
-/// Whether a committed measured row covers this corner (pass x fusion x engine x device).
-bool is_covered(const Experiment& e);
+/// A spread of numbers as a share of the sorted list, interpolated between neighbours. `values` must not be empty.
+double quantile(std::vector<double> values, double share);
 
-/// How an engine's predictions err on rows of sources that its constants were not fitted on.
+// ---- what the constants are worth on rows they were not fitted on ---------------------------------------------------
+
+enum class HeldOut { source, device };
+/// How an engine's predictions err on rows that its constants were not fitted on.
 struct EngineError {
     Engine engine = Engine::simt;
-    int rows = 0, sources = 0;
+    int rows = 0, parts = 0;   ///< parts = sources or devices
     double mape_fitted = 0;    ///< with the constants in use
-    double mape_held_out = 0;  ///< each source predicted with constants fitted on all others
-    /// Measured over predicted of held-out rows: 10th and 90th percentile, sources weighing alike, the logs widened by
-    /// 1 + 2/sources because few sources say little of the next one.
+    double mape_held_out = 0;  ///< each part predicted with constants fitted on all others
+    /// Measured over predicted of held-out rows: 10th and 90th percentile, parts weighing alike, the logs widened by
+    /// 1 + 2/parts because few of them say little of the next one.
     ErrorBand band;
 };
-/// Refits the engine constants once a source, over the rows with a tile, without that source; what time.cpp's error
-/// bands come from. Sources named in `never_fitted` are predicted only.
-std::vector<EngineError> leave_one_source_out(const MeasurementFile& file, const Catalogue& devices,
-                                              const std::set<std::string>& never_fitted = {
-                                                  "Keras guide: custom kernel"});
+/// Refits the engine constants once a source (or device), over the rows with a tile, without that source; what
+/// time.cpp's error bands come from. Sources named in `never_fitted` are predicted only.
+std::vector<EngineError> leave_one_out(const std::vector<Trial>& trials, HeldOut what,
+                                       const std::set<std::string>& never_fitted = {"Keras guide: custom kernel"});
 
 }  // namespace sim

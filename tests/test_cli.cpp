@@ -383,7 +383,11 @@ TEST_SUITE("slow") {
         std::ofstream(folder / "tpu.csv") << some;
         const Answer held_out = ask({"validate", folder / "tpu.csv", "--loso", "--strict"});
         CHECK(held_out.exit == cli::done);
-        check_has(held_out.out, {"held out", "mxu"});
+        check_has(held_out.out, {"Leave one source out", "Leave one device out", "held out", "mxu"});
+        // Each claim of choosing well stands beside rules that know nothing, each error beside the bound alone.
+        check_has(terms.out, {"roofline", "waves x tile", "best fixed tile", "chance", "compulsory alone", "Coverage",
+                              "were fitted to measured rows", "more; --rows shows them"});
+        CHECK(ask({"validate", file, "--rows"}).out.find("--rows shows them") == std::string::npos);
         check_refused({"validate", file, "--loso", "--json"}, 2, {"--json"});
     }
 }

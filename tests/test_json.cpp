@@ -252,20 +252,24 @@ TEST_CASE("json: validate gives rows, summary by group, and coverage") {
     CHECK(keys(a.document) == Keys{"rows", "summary", "coverage"});
     REQUIRE(a.document.at("rows").size() > 300);
     for (const json& r : a.document.at("rows")) {
-        CHECK(keys(r) == Keys{"id", "measured_us", "predicted_us", "error", "why_skipped"});
+        CHECK(keys(r) == Keys{"id", "measured_us", "predicted_us", "error", "constants", "why_skipped"});
         if (r.at("why_skipped") != "") {
             CHECK(r.at("predicted_us").is_null());
             continue;
         }
         const double measured = r.at("measured_us"), predicted = r.at("predicted_us");
+        CHECK(r.at("constants") > 0);
         CHECK(r.at("error").get<double>() == doctest::Approx((predicted - measured) / measured));
     }
     const json& summary = a.document.at("summary");
     for (const std::string group : {"all", "library", "mxu", "wgmma", "tpu-v5e"})
         REQUIRE_MESSAGE(summary.contains(group), group);
     for (const auto& [group, s] : summary.items())
-        CHECK(keys(s) == Keys{"rows", "mape", "median_ape", "p95_ape", "bias", "spearman", "top1_efficiency",
-                              "worst_efficiency", "fixed_tile_efficiency", "dram_mape", "dram_excess_error"});
+        CHECK(keys(s) == Keys{"rows", "mape", "median_ape", "p95_ape", "bias", "spearman", "kendall", "top1_efficiency",
+                              "worst_efficiency", "fixed_tile_efficiency", "dram_mape", "dram_median_ape",
+                              "dram_excess_error", "null"});
+    CHECK(keys(summary.at("all").at("null")) ==
+          Keys{"roofline", "compulsory_bytes", "waves_x_tile", "fixed_tile", "random_tile"});
     REQUIRE(!a.document.at("coverage").empty());
     for (const json& c : a.document.at("coverage"))
         CHECK(keys(c) == Keys{"pass", "fusion", "engine", "device", "rows_time", "rows_bytes"});
