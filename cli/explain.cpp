@@ -97,7 +97,8 @@ int explain(const Arguments& arguments, Session& session) {
     std::optional<double> claim;
     if (const std::string* said = arguments.value("--claim")) claim = parse_duration_us(*said);
     const sim::Catalogue& devices = session.devices_for({&text, 1});
-    const sim::Report r = sim::predict(sim::parse_scene(text, devices).experiment, devices);
+    const sim::Experiment asked = sim::parse_scene(text, devices).experiment;
+    const sim::Report r = sim::predict(asked, devices);
     const sim::Device& d = devices.at(r.experiment.device);
     const int width = session.terminal().width;
 
@@ -117,7 +118,11 @@ int explain(const Arguments& arguments, Session& session) {
         page += heading("Where the predicted time goes") + time_split_text(r, width);
     }
     page += better_tile(r, devices, width);
-    page += paragraphs("Fusion", fusion_story(r, devices), width);
+    sim::Experiment fusing =
+        r.experiment;  // passes without a tile of their own find the best one for each way of fusing
+    fusing.tile_dgrad = asked.tile_dgrad;
+    fusing.tile_wgrad = asked.tile_wgrad;
+    page += fusion_text(fusing, devices, width);
     page += rivals(measured, width);
     page += paragraphs("Notes", r.notes, width);
     std::string left_out;

@@ -212,6 +212,7 @@ std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Cat
         Json object = report_json(row.report, devices);
         object["rank"] = row.rank > 0 ? Json(row.rank) : Json(nullptr);
         object["tie"] = row.tie;
+        object["pareto"] = row.pareto;
         if (row.rank == 0) object["reason"] = row.reason;
         document.push_back(std::move(object));
     }

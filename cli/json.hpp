@@ -32,6 +32,7 @@ struct RankedReport {
     sim::Report report;
     int rank = 0;
     bool tie = false;
+    bool pareto = false;
     std::string reason;
 };
 

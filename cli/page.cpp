@@ -173,8 +173,10 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
     if (r.predicted) {
         const sim::Prediction& p = *r.predicted;
         table.row({"predicted", bytes_text(r.dram_range.expected_bytes), sim::format_us(p.time_us),
-                   fmt::format("expect {} to {}; limited by {}{}", sim::format_us(p.interval_us[0]),
-                               sim::format_us(p.interval_us[1]), to_string(p.limiter),
+                   fmt::format("expect {} to {}; {} its bound, {} of the math peak; limited by {}{}",
+                               sim::format_us(p.interval_us[0]), sim::format_us(p.interval_us[1]),
+                               times(p.time_us / r.bound.time_us), percent(r.bound.math_us / p.time_us, false),
+                               to_string(p.limiter),
                                p.validated ? "" : "; unvalidated: no measured row covers this corner")});
     } else {
         table.row({"predicted", "-", "-", "it does not fit"});

@@ -8,6 +8,7 @@
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "sim/fit.hpp"
+#include "sim/fusion_choice.hpp"
 
 namespace cli {
 namespace {
@@ -176,40 +177,66 @@ std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d) {
     return out;
 }
 
-std::vector<std::string> fusion_story(const sim::Report& r, const sim::Catalogue& devices) {
-    const sim::Experiment& e = r.experiment;
-    if (e.fusion != sim::Fusion::fused && e.fusion != sim::Fusion::unfused) return {};
-    sim::Experiment fused = e, unfused = e;
-    fused.fusion = sim::Fusion::fused;
-    fused.in_place = false;
-    unfused.fusion = sim::Fusion::unfused;
-    if (e.pass == sim::Pass::forward) fused.residual = unfused.residual = sim::Residual::y;
-
-    std::vector<std::string> out;
+std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices, int width) {
+    const std::vector<sim::FusionChoice> choices = sim::fusion_choices(e, devices);
+    if (choices.empty()) return "";
+    std::string out = heading("Fusion, with this tile (predicted)");
+    const sim::FusionChoice *winner = nullptr, *second = nullptr, *unfused = nullptr, *fused = nullptr;
+    Table table("lrrrl");
+    table.row({"", devices.at(e.device).dram.display, "L2 reads", "time", ""});
+    const auto time_of = [](const sim::FusionChoice& c) { return c.report.predicted->time_us; };
+    for (const sim::FusionChoice& c : choices) {
+        if (!c.report.predicted) {
+            table.row({c.words, "-", "-", "-", c.report.fit.why});
+            continue;
+        }
+        if (c.wins) winner = &c;
+        const bool is_unfused = c.report.experiment.fusion == sim::Fusion::unfused;
+        if (is_unfused && !unfused) unfused = &c;
+        if (c.report.experiment.fusion == sim::Fusion::fused && !fused) fused = &c;
+        const sim::LevelTraffic& l2 = c.report.traffic.at(sim::Level::l2);
+        table.row({c.words, bytes_text(c.report.dram_range.expected_bytes),
+                   l2.present ? bytes_text(l2.total().read_bytes) : "-", sim::format_us(time_of(c)),
+                   c.wins         ? "fastest"
+                   : !c.same_work ? "dZ comes masked: less work"
+                                  : ""});
+    }
+    out += table.text(2, width);
+    for (const sim::FusionChoice& c : choices)  // the best of another kind
+        if (winner && c.same_work && c.report.predicted &&
+            c.report.experiment.fusion != winner->report.experiment.fusion &&
+            (!second || time_of(c) < time_of(*second)))
+            second = &c;
     if (e.pass == sim::Pass::forward) {
-        const auto whole = [&](sim::Operand o) { return static_cast<double>(whole_bytes(unfused, o)); };
+        const auto whole = [&](sim::Operand o) {
+            return static_cast<double>(whole_bytes(choices.front().report.experiment, o));
+        };
         const double z = whole(sim::Operand::z);
         const double most = 2 * z / (whole(sim::Operand::x) + whole(sim::Operand::w) + whole(sim::Operand::y) + 2 * z);
         const bool same = e.dense.dtype == e.dense.out && !e.dense.bias;
-        out.push_back(
+        out += wrap(
             fmt::format("Fusing the ReLU saves the write and the read of z, {}: at most {} = {} of the bytes of an "
                         "unfused run that moves each operand once (and under 2/3 whatever the sizes).",
-                        bytes_text(2 * z), same ? "2mn/(mk+kn+3mn)" : "2|Z|/(|X|+|W|+3|Y|)", percent(most, false)));
+                        bytes_text(2 * z), same ? "2mn/(mk+kn+3mn)" : "2|Z|/(|X|+|W|+3|Y|)", percent(most, false)),
+            width, 2, 2);
     }
-    const sim::Report with = sim::predict(fused, devices), without = sim::predict(unfused, devices);
-    if (!with.predicted || !without.predicted) {
-        const sim::Report& bad = with.predicted ? without : with;
-        out.push_back(fmt::format("{} this tile does not fit: {}.", with.predicted ? "Unfused" : "Fused", bad.fit.why));
-        return out;
+    if (winner && second) {
+        const double gain = time_of(*second) / time_of(*winner) - 1;
+        out += wrap(gain < 0.01 ? fmt::format("{} and {} are within 1 %: no winner.", winner->words, second->words)
+                                : fmt::format("{} wins: {} takes {} longer.", winner->words, second->words,
+                                              percent(gain, false)),
+                    width, 2, 2);
     }
-    const i64 few = with.dram_range.expected_bytes, many = without.dram_range.expected_bytes;
-    const double gain = 1 - with.predicted->time_us / without.predicted->time_us;
-    out.push_back(
-        fmt::format("With this tile: unfused {} in {}, fused {} in {} (predicted): {} of the bytes, {} of the time{}.",
-                    bytes_text(many), sim::format_us(without.predicted->time_us), bytes_text(few),
-                    sim::format_us(with.predicted->time_us),
-                    percent(1 - static_cast<double>(few) / static_cast<double>(many), false),
-                    percent(std::abs(gain), false), gain < 0 ? " lost" : ""));
+    if (unfused && fused && time_of(*fused) > 1.01 * time_of(*unfused)) {
+        const i64 more = fused->report.traffic.at(sim::Level::l2).total().read_bytes -
+                         unfused->report.traffic.at(sim::Level::l2).total().read_bytes;
+        if (more > 0)
+            out +=
+                wrap(fmt::format("Fusion loses here: the residual is read again with every load of a dY tile, {} more "
+                                 "through the L2 than one mask kernel costs.",
+                                 bytes_text(more)),
+                     width, 2, 2);
+    }
     return out;
 }
 

@@ -15,8 +15,9 @@ std::vector<std::string> diagnosis(const sim::Report& r, const sim::Device& d);
 /// What a tile takes on chip: VMEM copies (TPU), occupancy and waves (GPU), the packed tile (CPU).
 std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d);
 
-/// What fusing the ReLU saves at most and here. Empty for fusion none and upstream.
-std::vector<std::string> fusion_story(const sim::Report& r, const sim::Catalogue& devices);
+/// Every way of fusing with this tile: bytes, time, which wins, and what fusing can save at most. Empty for fusion
+/// none.
+std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices, int width);
 
 /// Judges a claimed time by the inequality it breaks: flops / peak, bytes / bandwidth, or none.
 std::vector<std::string> judge_claim(const sim::Report& r, const sim::Device& d, double claim_us);

@@ -27,15 +27,16 @@ std::string csv_cell(const std::string& text) {
 }
 
 std::string csv(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices) {
-    std::string out = "rank,tie,bm,bn,bk,predicted_us,low_us,high_us,dram_bytes,sram_bytes,experiment,reason\n";
+    std::string out = "rank,tie,bm,bn,bk,predicted_us,low_us,high_us,dram_bytes,sram_bytes,experiment,reason,pareto\n";
     for (const sim::SweepRow& r : rows) {
         const sim::Tile& t = r.experiment.tile;
         const bool ok = r.fit.ok();
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", ok ? std::to_string(r.rank) : "",
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", ok ? std::to_string(r.rank) : "",
                            ok ? (r.tie ? "1" : "0") : "", t.bm, t.bn, t.bk, ok ? plain(r.time_us) : "",
                            ok ? plain(r.interval_us[0]) : "", ok ? plain(r.interval_us[1]) : "",
                            ok ? std::to_string(r.dram_bytes) : "", ok ? std::to_string(r.sram_bytes) : "",
-                           csv_cell(sim::to_string(r.experiment, devices)), csv_cell(r.fit.why));
+                           csv_cell(sim::to_string(r.experiment, devices)), csv_cell(r.fit.why),
+                           ok ? (r.pareto ? "1" : "0") : "");
     }
     return out;
 }
@@ -43,8 +44,10 @@ std::string csv(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& de
 std::vector<RankedReport> reports(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices) {
     std::vector<RankedReport> out;
     for (const sim::SweepRow& r : rows)
-        out.push_back({sim::predict(r.experiment, devices, {.count = sim::Count::closed_form, .without = {}}), r.rank,
-                       r.tie, r.fit.why});
+        out.push_back(
+            {sim::predict(r.experiment, devices,
+                          {.count = r.replayed ? sim::Count::automatic : sim::Count::closed_form, .without = {}}),
+             r.rank, r.tie, r.pareto, r.fit.why});
     return out;
 }
 
@@ -85,17 +88,72 @@ std::string rejected_text(const std::vector<sim::SweepRow>& rows, int width) {
     return heading("Rejected, with an example of each rule") + table.text(2, width);
 }
 
+/// The words of `a` that `b` does not have.
+std::string changed_words(const std::string& a, const std::string& b) {
+    std::string out;
+    std::size_t at = 0;
+    while (at < a.size()) {
+        const std::size_t end = std::min(a.find(' ', at), a.size());
+        const std::string word = a.substr(at, end - at);
+        if ((' ' + b + ' ').find(' ' + word + ' ') == std::string::npos) out += (out.empty() ? "" : " ") + word;
+        at = end + 1;
+    }
+    return out;
+}
+
+std::string row_text(const sim::SweepRow& r) {
+    return fmt::format("{} ({} to {})", sim::format_us(r.time_us), sim::format_us(r.interval_us[0]),
+                       sim::format_us(r.interval_us[1]));
+}
+
+/// What follows from the ranking: the cost of not choosing, other words to change, what a clock should decide.
+std::string advice_text(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices, int width) {
+    const sim::SweepAdvice advice = sim::advise(rows, devices);
+    const sim::SweepRow& best = rows.front();
+    std::string out;
+    if (advice.usual) {
+        const std::string tile = tile_text(advice.usual->experiment.tile);
+        out += heading("The usual tile") +
+               wrap(advice.regret > 0.01
+                        ? fmt::format("{} takes {}: {} longer than the best.", tile, row_text(*advice.usual),
+                                      percent(advice.regret, false))
+                        : fmt::format("{} takes {}: as good as the best within 1 %.", tile, row_text(*advice.usual)),
+                    width, 2, 2);
+    }
+    if (!advice.variations.empty()) {
+        Table table("lrr");
+        const std::string line = sim::to_string(best.experiment, devices);
+        for (std::size_t i = 0; i < std::min<std::size_t>(advice.variations.size(), 5); ++i) {
+            const sim::SweepRow& v = advice.variations[i];
+            table.row({changed_words(sim::to_string(v.experiment, devices), line), sim::format_us(v.time_us),
+                       times(best.time_us / v.time_us) + " faster"});
+        }
+        out += heading("The best tile with one other word changed (predicted)") + table.text(2);
+    }
+    if (advice.measure.size() > 1) {
+        out += heading("Worth measuring: the best, and ties that differ most from it");
+        for (const std::size_t i : advice.measure)
+            out += fmt::format("  {}\n", sim::to_string(rows[i].experiment, devices));
+    }
+    return out;
+}
+
 std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& asked, int top,
                  const sim::Catalogue& devices, int width) {
     const sim::Device& d = devices.at(asked.device);
     const auto fits = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.fit.ok(); });
     const auto ties = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.tie; });
+    const auto replays = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& r) { return r.replayed; });
     sim::Experiment any = asked;
     any.tile = {};
     std::string out = sim::to_string(any, devices) + '\n';
     out.erase(out.find(" tile best"), std::string_view(" tile best").size());
-    out += wrap(fmt::format("{} fit and {} are rejected. Times are predicted, by closed form.", counted(fits, "tile"),
-                            grouped(static_cast<long long>(rows.size()) - fits)),
+    out += wrap(fmt::format("{} fit and {} are rejected. Times are predicted, {}.", counted(fits, "tile"),
+                            grouped(static_cast<long long>(rows.size()) - fits),
+                            replays == 0 ? "by closed form"
+                            : replays == fits
+                                ? "by replay"
+                                : fmt::format("the best {} by replay and the rest by closed form", grouped(replays))),
                 width);
     if (fits > 0) {
         Table table("rlrlrrl");
@@ -105,7 +163,11 @@ std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& 
             table.row({std::to_string(r.rank), tile_text(r.experiment.tile), sim::format_us(r.time_us),
                        fmt::format("{} to {}", sim::format_us(r.interval_us[0]), sim::format_us(r.interval_us[1])),
                        sim::format_bytes(static_cast<double>(r.dram_bytes)),
-                       sim::format_kib(static_cast<double>(r.sram_bytes)), r.tie ? "tie" : ""});
+                       sim::format_kib(static_cast<double>(r.sram_bytes)),
+                       r.tie && r.pareto ? "tie *"
+                       : r.tie           ? "tie"
+                       : r.pareto        ? "*"
+                                         : ""});
         }
         out += '\n' + table.text(0);
         if (fits > top) out += fmt::format("{} more; --top N shows them.\n", grouped(fits - top));
@@ -114,6 +176,8 @@ std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& 
                 fmt::format("{} with the best: the expected ranges overlap, so rank alone does not choose among them.",
                             ties == 1 ? "One tile ties" : fmt::format("{} tiles tie", grouped(ties))),
                 width);
+        out += wrap(fmt::format("* no tile is faster with as little {}.", d.sram.display), width);
+        out += advice_text(rows, devices, width);
     }
     return out + rejected_text(rows, width);
 }
@@ -127,6 +191,8 @@ int sweep(const Arguments& arguments, Session& session) {
     Interrupt interrupt(session.terminal().interactive);
     sim::SweepOptions options;
     options.stop = interrupt.token();
+    constexpr int usual_replays = 64;
+    options.replay_best = arguments.count("--replay").value_or(usual_replays);
     options.progress = [&](double done) { session.progress("sweep", done); };
     std::vector<sim::SweepRow> rows = sim::sweep(asked, devices, options);
     session.progress("sweep", 1);
@@ -150,7 +216,8 @@ const Verb sweep_verb = {
     .most = 1,
     .joins = true,
     .options = {{"--top", "N", "the N best only (as text: 10 where not said)"},
-                {"--json", "", "a list of predict objects with rank and tie"},
+                {"--replay", "N", "count the N best again by replay (64 where not said)"},
+                {"--json", "", "a list of predict objects with rank, tie and pareto"},
                 {"--csv", "", "one line a tile"}},
     .run = sweep,
 };

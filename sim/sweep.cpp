@@ -1,6 +1,9 @@
 #include "sim/sweep.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <thread>
 
 #include "sim/bound.hpp"
 #include "sim/count.hpp"
@@ -45,7 +48,115 @@ SweepRow evaluate(const Experiment& e, const Device& d, Count how, double least_
     row.interval_us[0] = std::max(row.time_us * band.low, least_us);
     row.interval_us[1] = row.time_us * band.high;
     row.dram_bytes = c.dram_range.expected_bytes;
+    row.replayed = c.replayed;
     return row;
+}
+
+/// Tile requests that a replay of a row makes.
+i64 requests_of(const Experiment& e) {
+    i64 sum = 0;
+    for (const Kernel& k : plan(e))
+        sum += k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch *
+               static_cast<i64>(std::max<std::size_t>(1, k.left.size() + k.right.size()));
+    return sum;
+}
+
+/// Recounts the first `count` rows by replay, on every core; `tick` is called on this thread and stops it by false.
+template <class Tick>
+void recount(std::vector<SweepRow>& rows, std::size_t count, const Device& d, double least_us, Tick tick) {
+    std::atomic<std::size_t> next = 0;
+    std::atomic<bool> stopped = false;
+    const auto take = [&] {
+        const std::size_t i = next++;
+        if (i >= count || stopped) return false;
+        rows[i] = evaluate(rows[i].experiment, d, Count::automatic, least_us);
+        return true;
+    };
+    std::vector<std::jthread> helpers;
+    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    for (std::size_t t = 1; t < std::min(cores, count); ++t)
+        helpers.emplace_back([&] {
+            while (take()) {
+            }
+        });
+    while (take())
+        if (!tick()) stopped = true;
+}
+
+/// Marks the rows that no faster row does with as little on chip. `rows` are ranked.
+void mark_pareto(std::vector<SweepRow>& rows) {
+    i64 least = INT64_MAX;
+    for (SweepRow& r : rows) {
+        r.pareto = r.fit.ok() && r.sram_bytes < least;
+        if (r.pareto) least = r.sram_bytes;
+    }
+}
+
+/// Steps of a factor of two by which two tiles differ.
+double distance(const Tile& a, const Tile& b) {
+    const auto steps = [](i64 x, i64 y) {
+        return std::abs(std::log2(static_cast<double>(x) / static_cast<double>(y)));
+    };
+    return steps(a.bm, b.bm) + steps(a.bn, b.bn) + steps(a.bk, b.bk);
+}
+
+std::vector<std::size_t> worth_measuring(const std::vector<SweepRow>& rows) {
+    constexpr std::size_t fewest = 4, most = 8;
+    std::size_t fit = 0, ties = 0;
+    for (const SweepRow& r : rows) {
+        fit += r.fit.ok();
+        ties += r.tie;
+    }
+    const std::size_t candidates = std::min(fit, std::max(ties + 1, fewest)), wanted = std::min(candidates, most);
+    std::vector<std::size_t> taken;
+    if (fit > 0) taken.push_back(0);
+    while (taken.size() < wanted) {
+        std::size_t best = 0;
+        double farthest = -1;
+        for (std::size_t i = 1; i < candidates; ++i) {
+            double nearest = INFINITY;
+            for (const std::size_t t : taken)
+                nearest = std::min(nearest, distance(rows[i].experiment.tile, rows[t].experiment.tile));
+            if (nearest > farthest) {
+                farthest = nearest;
+                best = i;
+            }
+        }
+        taken.push_back(best);
+    }
+    std::sort(taken.begin(), taken.end());
+    return taken;
+}
+
+/// The experiment with each other word of its device's kind changed, one at a time.
+std::vector<Experiment> variations_of(const Experiment& e, const Device& d) {
+    std::vector<Experiment> out;
+    const auto with = [&](auto change) {
+        Experiment one = e;
+        change(one);
+        if (one != e) out.push_back(one);
+    };
+    if (d.kind == DeviceKind::gpu) {
+        for (const Raster r : {Raster{Raster::along_n, 0}, Raster{Raster::along_m, 0}, Raster{Raster::grouped, 4},
+                               Raster{Raster::grouped, 8}, Raster{Raster::grouped, 16}, Raster{Raster::hilbert, 0}})
+            with([&](Experiment& x) { x.raster = r; });
+        if (e.stages > 1 && e.pipeline != Pipeline::double_buffered)
+            for (int stages = 2; stages <= 8; ++stages) with([&](Experiment& x) { x.stages = stages; });
+        with([](Experiment& x) { x.schedule = {Schedule::persistent, 1}; });
+        with([](Experiment& x) { x.schedule = {Schedule::stream_k, 1}; });
+        for (int splits = 2; splits <= 32; splits *= 2)
+            with([&](Experiment& x) { x.schedule = {Schedule::split_k, splits}; });
+        if (e.engine == Engine::wgmma || e.engine == Engine::tcgen05)
+            for (const Shape2 c : {Shape2{2, 1}, Shape2{1, 2}, Shape2{2, 2}})
+                with([&](Experiment& x) { x.cluster = c; });
+    } else if (d.kind == DeviceKind::tpu) {
+        with([](Experiment& x) { x.order = Order::nmk; });
+        for (const i64 mib : {32, 64}) with([&](Experiment& x) { x.vmem = mib << 20; });
+    } else {
+        for (const Order o : {Order::mnk, Order::nmk, Order::kmn, Order::mkn, Order::knm, Order::nkm})
+            with([&](Experiment& x) { x.order = o; });
+    }
+    return out;
 }
 
 /// Fastest first, then fewer bytes, then the smaller tile; rejected ones last, in the order they were tried.
@@ -68,7 +179,8 @@ TileSpace tile_space(const Experiment& e, const Device& d) {
             s.bm = s.bn = {128, 256, 512, 1024, 2048};
             s.bk = {128, 256, 512, 1024, 2048, 4096};
             // And an untiled reduction, as a first Pallas kernel has it.
-            if (const i64 red = extent(e.dense, e.pass).red; std::find(s.bk.begin(), s.bk.end(), red) == s.bk.end()) s.bk.push_back(red);
+            if (const i64 red = extent(e.dense, e.pass).red; std::find(s.bk.begin(), s.bk.end(), red) == s.bk.end())
+                s.bk.push_back(red);
             return s;
         case DeviceKind::cpu:
             s.bm = {48, 96, 192, 384, 768};
@@ -93,7 +205,7 @@ TileSpace tile_space(const Experiment& e, const Device& d) {
             s.bk = scaled({64, 128, 256}, t);
             break;
         default:
-            s.bm = s.bn = {32, 64, 128, 256};
+            s.bm = s.bn = {16, 32, 64, 128, 256};
             s.bk = scaled({32, 64, 128, 256}, t);
             break;
     }
@@ -129,18 +241,44 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
             if (!tick()) return rows;
         }
     std::stable_sort(rows.begin(), rows.end(), better);
-    const auto recount =
-        std::min<std::size_t>(rows.size(), static_cast<std::size_t>(std::max<i64>(0, options.replay_best)));
-    for (std::size_t i = 0; i < recount && rows[i].fit.ok(); ++i) {
-        rows[i] = evaluate(rows[i].experiment, d, Count::automatic, least_us);
-        if (!tick()) break;
+    std::size_t replays = 0;
+    for (i64 requests = 0; replays < rows.size() && static_cast<i64>(replays) < options.replay_best; ++replays) {
+        if (!rows[replays].fit.ok()) break;
+        requests += requests_of(rows[replays].experiment);
+        if (requests > options.most_requests) break;
     }
-    std::stable_sort(rows.begin(), rows.end(), better);
+    if (replays > 0) {
+        recount(rows, replays, d, least_us, tick);
+        std::stable_sort(rows.begin(), rows.end(), better);
+    }
     for (std::size_t i = 0; i < rows.size() && rows[i].fit.ok(); ++i) {
         rows[i].rank = static_cast<int>(i) + 1;
         rows[i].tie = i > 0 && rows[i].interval_us[0] <= rows[0].interval_us[1];
     }
+    mark_pareto(rows);
     return rows;
+}
+
+SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices) {
+    SweepAdvice out;
+    if (rows.empty() || !rows.front().fit.ok()) return out;
+    const SweepRow& best = rows.front();
+    const Experiment& e = best.experiment;
+    const Device& d = devices.at(e.device);
+    const double least_us = bound(e, d).time_us;
+    Experiment usual = e;
+    usual.tile = usual_experiment(d, e.dense, e.pass, e.fusion).tile;
+    if (SweepRow row = evaluate(usual, d, Count::automatic, least_us); row.fit.ok()) {
+        out.regret = row.time_us / best.time_us - 1;
+        out.usual = std::move(row);
+    }
+    out.measure = worth_measuring(rows);
+    for (const Experiment& one : variations_of(e, d))
+        if (SweepRow row = evaluate(one, d, Count::automatic, least_us);
+            row.fit.ok() && row.time_us < 0.99 * best.time_us)
+            out.variations.push_back(std::move(row));
+    std::stable_sort(out.variations.begin(), out.variations.end(), better);
+    return out;
 }
 
 std::optional<Tile> best_tile(const Experiment& e, Pass pass, const Device& d) {

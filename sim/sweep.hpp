@@ -15,10 +15,12 @@ struct SweepRow {
     Fit fit;             ///< why it was rejected, else ok
     double time_us = 0;  ///< predicted; meaningless when rejected
     double interval_us[2] = {0, 0};
-    i64 dram_bytes = 0;  ///< expected
-    i64 sram_bytes = 0;  ///< on-chip need of a CTA (GPU), of all buffers (TPU), of the packed tiles (CPU)
-    int rank = 0;        ///< 1 = best; 0 when rejected
-    bool tie = false;    ///< its interval overlaps the best one's
+    i64 dram_bytes = 0;     ///< expected
+    i64 sram_bytes = 0;     ///< on-chip need of a CTA (GPU), of all buffers (TPU), of the packed tiles (CPU)
+    int rank = 0;           ///< 1 = best; 0 when rejected
+    bool tie = false;       ///< its interval overlaps the best one's
+    bool pareto = false;    ///< no other tile is faster with as little on chip
+    bool replayed = false;  ///< counted by replay; else by closed form
 };
 
 /// The candidate tiles of one pass on a device: the axes of the sweep and of the heat map.
@@ -28,12 +30,26 @@ struct TileSpace {
 TileSpace tile_space(const Experiment& e, const Device& d);
 
 struct SweepOptions {
-    i64 replay_best = 0;  ///< re-count this many of the best by replay
+    i64 replay_best = 0;              ///< re-count this many of the best by replay, on every core
+    i64 most_requests = 100'000'000;  ///< and stop where those replays would make more tile requests
     std::stop_token stop;
     std::function<void(double fraction)> progress;  ///< called now and then, from the calling thread
 };
 /// Ranked rows, rejected ones last. Times are by closed form, the best ones recounted where asked.
 std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const SweepOptions& options = {});
+
+/// What a ranking is good for: what not choosing costs, what else to try, and what a clock should decide.
+struct SweepAdvice {
+    std::optional<SweepRow> usual;  ///< the tile that a line without one means; none where it does not fit
+    double regret = 0;              ///< how much longer it takes than the best, as a share
+    /// Rows (by index) that are worth a clock's time: the best, then ties that differ most from those taken, so that
+    /// little is learnt twice; 4 to 8 where as many fit.
+    std::vector<std::size_t> measure;
+    /// The best tile with one other word changed (raster, stages, schedule, cluster; order, buffers, vmem), where that
+    /// is predicted to gain more than 1 %; best first.
+    std::vector<SweepRow> variations;
+};
+SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices);
 
 /// The fastest predicted tile of one pass (never train) of `e`; nullopt when none fits.
 std::optional<Tile> best_tile(const Experiment& e, Pass pass, const Device& d);

@@ -1,0 +1,121 @@
+// A sweep's order, its front, what it advises, and tiles of odd shapes.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "sim/report.hpp"
+#include "sim/sweep.hpp"
+#include "tests/random_experiment.hpp"
+
+using namespace sim;
+
+namespace {
+
+std::vector<SweepRow> of(const char* text, i64 replays = 0) {
+    return sweep(parse_experiment(text, tests::catalogue()), tests::catalogue(),
+                 {.replay_best = replays, .stop = {}, .progress = {}});
+}
+std::vector<const SweepRow*> fitting(const std::vector<SweepRow>& rows) {
+    std::vector<const SweepRow*> out;
+    for (const SweepRow& r : rows)
+        if (r.fit.ok()) out.push_back(&r);
+    return out;
+}
+
+constexpr const char* square = "h200-sxm 4096x4096x4096 bf16 forward fused tile best";
+
+}  // namespace
+
+TEST_CASE("a tile is on the front where no other is as fast with as little on chip") {
+    const auto rows = of(square);
+    for (const SweepRow* a : fitting(rows)) {
+        CAPTURE(to_string(a->experiment, tests::catalogue()));
+        const bool beaten = std::any_of(rows.begin(), rows.end(), [&](const SweepRow& b) {
+            return b.fit.ok() && &b != a && b.sram_bytes <= a->sram_bytes &&
+                   (b.time_us < a->time_us || (b.time_us == a->time_us && b.rank < a->rank));
+        });
+        CHECK(a->pareto == !beaten);
+    }
+    for (const SweepRow& r : rows) CHECK((r.fit.ok() || !r.pareto));
+}
+
+TEST_CASE("replays on every core give what one replay at a time gives") {
+    const auto rows = of(square, 16);
+    CHECK(std::count_if(rows.begin(), rows.end(), [](const SweepRow& r) { return r.replayed; }) == 16);
+    for (const SweepRow* r : fitting(rows)) {
+        if (!r->replayed) continue;
+        const Report alone = predict(r->experiment, tests::catalogue(), {Count::replay, {}});
+        CHECK(r->time_us == doctest::Approx(alone.predicted->time_us));
+        CHECK(r->dram_bytes == alone.dram_range.expected_bytes);
+    }
+    const auto few = sweep(parse_experiment(square, tests::catalogue()), tests::catalogue(),
+                           {.replay_best = 64, .most_requests = 1, .stop = {}, .progress = {}});
+    CHECK(std::none_of(few.begin(), few.end(), [](const SweepRow& r) { return r.replayed; }));
+}
+
+TEST_CASE("four to eight tiles are worth a clock: the best, then ties unlike those taken") {
+    for (const char* text : {square, "rtx-a6000 4096x64x4096 f32 forward fused tile best",
+                             "tpu-v5e 8192x8192x8192 f32 forward fused tile best",
+                             "a100-sxm4-80gb 16x4096x4096 bf16 forward fused tile best"}) {
+        CAPTURE(text);
+        const auto rows = of(text);
+        const SweepAdvice a = advise(rows, tests::catalogue());
+        CHECK(a.measure.size() >= 4);
+        CHECK(a.measure.size() <= 8);
+        CHECK(a.measure.front() == 0);
+        CHECK(std::is_sorted(a.measure.begin(), a.measure.end()));
+        CHECK(std::adjacent_find(a.measure.begin(), a.measure.end()) == a.measure.end());
+        const auto ties = std::count_if(rows.begin(), rows.end(), [](const SweepRow& r) { return r.tie; });
+        for (const std::size_t i : a.measure) {
+            CHECK(rows[i].fit.ok());
+            if (ties >= 3) CHECK((i == 0 || rows[i].tie));
+        }
+    }
+}
+
+TEST_CASE("the regret of the usual tile is what it takes beyond the best") {
+    const auto rows = of("tpu-v5e 8192x8192x8192 f32 forward fused tile best");
+    const SweepAdvice a = advise(rows, tests::catalogue());
+    REQUIRE(a.usual);
+    const Report usual =
+        predict(parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 512x512x512", tests::catalogue()),
+                tests::catalogue());
+    CHECK(a.usual->experiment.tile == usual.experiment.tile);
+    CHECK(a.regret == doctest::Approx(usual.predicted->time_us / rows.front().time_us - 1));
+}
+
+TEST_CASE("other words that would help are predicted with the best tile, best first") {
+    const auto rows = of("h200-sxm 16x4096x16384 bf16 forward fused tile best");
+    const SweepAdvice a = advise(rows, tests::catalogue());
+    REQUIRE_FALSE(a.variations.empty());  // 1 x 16 tiles on 132 SMs: cutting the reduction must help
+    CHECK(a.variations.front().experiment.schedule.kind != Schedule::data_parallel);
+    double before = 0;
+    for (const SweepRow& v : a.variations) {
+        CHECK(v.experiment.tile == rows.front().experiment.tile);
+        CHECK(v.time_us < 0.99 * rows.front().time_us);
+        CHECK(v.time_us >= before);
+        before = v.time_us;
+    }
+}
+
+TEST_CASE("skinny, deep and tiny layers, and a part of the SMs, are swept like any other") {
+    for (const char* text :
+         {"h200-sxm 1x4096x4096 bf16 forward fused tile best", "h200-sxm 4096x1x4096 bf16 forward fused tile best",
+          "a100-sxm4-80gb 128x128x65536 f16 forward fused tile best", "rtx-a6000 64x64x64 f32 forward fused tile best",
+          "b200-sxm 1x1x1 bf16 forward none tile best", "h200-sxm 4096x4096x4096 bf16 forward fused tile best sms 20",
+          "tpu-v5e 8x128x128 bf16 forward fused tile best", "cpu 1x1x1 f32 forward fused tile best"}) {
+        CAPTURE(text);
+        const auto rows = fitting(of(text, 8));
+        REQUIRE(rows.size() >= 4);
+        for (const SweepRow* r : rows) {
+            CHECK(std::isfinite(r->time_us));
+            CHECK(r->time_us > 0);
+        }
+    }
+    const double all = of(square).front().time_us;
+    CHECK(of("h200-sxm 4096x4096x4096 bf16 forward fused tile best sms 20").front().time_us > 5 * all);
+    // One row of outputs: a tile of few rows is not slower than one of many, most of which are padding.
+    const auto skinny = fitting(of("a100-sxm4-80gb 1x4096x4096 f16 forward fused tile best"));
+    CHECK(skinny.front()->experiment.tile.bm <= 32);
+}
