@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <ostream>
 
+#include "cli/capacity.hpp"
 #include "cli/page.hpp"
 #include "cli/published.hpp"
 #include "cli/story.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
-#include "sim/miss_curve.hpp"
 #include "sim/report.hpp"
 #include "sim/sweep.hpp"
 
@@ -50,35 +50,6 @@ std::string better_tile(const sim::Report& r, const sim::Catalogue& devices, int
     return out + wrap(line, width, 2, 2);
 }
 
-/// What an L2 of another size would leave of the DRAM bytes, from one pass of stack distances; nothing where the
-/// machine has no such L2, several kernels share it, or the pass would take long.
-std::string other_l2_sizes(const sim::Report& r, const sim::Device& d, int width) {
-    const std::vector<sim::Kernel> kernels = sim::plan(r.experiment);
-    constexpr double most_requests = 5e6;
-    const sim::Kernel& k = kernels.front();
-    const double requests = 2.0 * static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) *
-                            static_cast<double>(k.k_steps());
-    if (d.kind != sim::DeviceKind::gpu || kernels.size() != 1 || k.batch != 1 || requests > most_requests) return "";
-    const sim::MissCurve curve = sim::miss_curve(r.experiment, d, k, sim::slots_of(r.experiment, d, kernels).front());
-    const auto capacity = static_cast<sim::i64>(d.l2.effective_bytes.or_else(d.l2.bytes.value));
-    Table table("rrl");
-    for (const double scale : {0.25, 0.5, 1.0, 2.0, 4.0}) {
-        const auto bytes = static_cast<sim::i64>(scale * static_cast<double>(capacity));
-        table.row({sim::format_kib(static_cast<double>(bytes)),
-                   sim::format_bytes(static_cast<double>(curve.dram_bytes(bytes))),
-                   scale == 1 ? "what matmul tiles have here" : ""});
-    }
-    const sim::Compulsory least = sim::compulsory(r.experiment);
-    std::string last;
-    for (const sim::i64 step : curve.steps())
-        if (curve.dram_bytes(step) <= least.read_bytes + least.write_bytes) {
-            last = fmt::format("Every operand is read once from {} up.", sim::format_bytes(static_cast<double>(step)));
-            break;
-        }
-    return heading("Other L2 sizes, same slots, SMs in step (predicted)") + table.text(2) +
-           (last.empty() ? "" : wrap(last, width, 2, 2));
-}
-
 /// What was measured of this layer by other means: what a rival must be compared with.
 std::string rivals(const std::vector<MeasuredGroup>& groups, int width) {
     constexpr std::size_t most = 5;
@@ -114,7 +85,7 @@ int explain(const Arguments& arguments, Session& session) {
         page += heading("Bytes, " + counted_by(r)) + traffic_text(r, d, width);
         page += paragraphs("Why", diagnosis(r, d), width);
         page += paragraphs("On chip", on_chip(r, d), width);
-        page += other_l2_sizes(r, d, width);
+        page += capacity_text(r.experiment, devices, width);
         page += heading("Where the predicted time goes") + time_split_text(r, width);
     }
     page += better_tile(r, devices, width);

@@ -5,24 +5,9 @@
 #include <algorithm>
 
 #include "cli/text.hpp"
-#include "sim/embedded.hpp"
 
 namespace cli {
 namespace {
-
-/// Every committed row of the measurement schema; tables of another schema (impossible.csv) are no measurements.
-const std::vector<sim::Measurement>& rows() {
-    static const std::vector<sim::Measurement> all = [] {
-        std::vector<sim::Measurement> found;
-        for (const sim::EmbeddedFile& file : sim::embedded_measurements()) {
-            if (!file.text.starts_with("id,")) continue;
-            auto parsed = sim::parse_measurements(file.text, file.name).rows;
-            found.insert(found.end(), std::make_move_iterator(parsed.begin()), std::make_move_iterator(parsed.end()));
-        }
-        return found;
-    }();
-    return all;
-}
 
 /// Whether two experiments ask for the same work of the same machine; how it is done may differ.
 bool same_layer(const sim::Experiment& a, const sim::Measurement& row) {
@@ -55,7 +40,7 @@ std::string library_name(const sim::Measurement& row) {
 
 std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalogue& devices) {
     std::vector<MeasuredGroup> groups;
-    for (const sim::Measurement& row : rows()) {
+    for (const sim::Measurement& row : sim::committed_rows()) {
         if (!row.time_us || !same_layer(e, row)) continue;
         MeasuredGroup found;
         found.source = row.source;

@@ -51,6 +51,9 @@ const std::vector<std::string>& recorded_columns();
 /// is none.
 void append_measurements(const std::string& path, const std::vector<std::map<std::string, std::string>>& rows);
 
+/// Every committed row of this schema (kernels/measured/), read once.
+const std::vector<Measurement>& committed_rows();
+
 /// The experiment a row describes: its `experiment` column if recorded, else built from its columns and traits (a row
 /// without a tile asks for "tile best" of a stated menu); nullopt with a reason when the model cannot say.
 std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue& devices, std::string& why);

@@ -395,8 +395,8 @@ TEST_SUITE("slow") {
 TEST_CASE("cli: explain tells what another L2 would leave of the bytes, in falling order") {
     const Answer a = ask({"explain", "a100-sxm4-40gb 4096x4096x4096 bf16 forward fused tile 128x128x32"});
     CHECK(a.exit == cli::done);
-    check_has(a.out, {"Other L2 sizes", "5 MiB", "what matmul tiles have here", "Every operand is read once from"});
-    CHECK(!has(ask({"explain", "tpu-v5e 512x512x512 f32 forward fused"}).out, "Other L2 sizes"));
+    check_has(a.out, {"with the L2 of other GPUs", "20 MiB", "a100-sxm4-40gb", "bound", "hilbert", "all fits from"});
+    CHECK(!has(ask({"explain", "tpu-v5e 512x512x512 f32 forward fused"}).out, "with the L2 of other GPUs"));
 }
 
 TEST_CASE("cli: run checks, times and records") {
