@@ -9,6 +9,7 @@
 #include <ostream>
 #include <utility>
 
+#include "cli/accuracy.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
@@ -133,8 +134,9 @@ std::string choice_text(const std::map<std::string, sim::Summary>& groups, const
             if (!s.choice) return;
             any = true;
             const auto line = [&](std::vector<std::string> head, const char* rule, const sim::Chooser& c) {
-                head.insert(head.end(), {rule, percent(c.mean, false), percent(c.worst, false),
-                                         optional_rank(c.spearman), optional_rank(c.kendall)});
+                head.insert(head.end(),
+                            {rule, fmt::format("{:.1f} %", 100 * c.mean), fmt::format("{:.1f} %", 100 * c.worst),
+                             optional_rank(c.spearman), optional_rank(c.kendall)});
                 table.row(std::move(head));
             };
             line({name, std::to_string(s.choice->shapes), std::to_string(s.choice->tiles)}, "the model",
@@ -232,7 +234,7 @@ std::string held_out_text(const std::vector<sim::Trial>& trials, int width) {
 int validate(const Arguments& arguments, Session& session) {
     const std::string& path = arguments.words[0];
     const bool json = arguments.has("--json");
-    for (const char* table : {"--ablate", "--loso", "--rows"})
+    for (const char* table : {"--ablate", "--loso", "--rows", "--markdown"})
         if (json && arguments.has(table))
             throw sim::BadInput(fmt::format("--json with {}: expected one of them; {} is to be read", table, table));
     const sim::MeasurementFile file = sim::read_measurements(path);
@@ -241,7 +243,9 @@ int validate(const Arguments& arguments, Session& session) {
     const sim::Validation v = sim::validate(trials);
     const int width = session.terminal().width;
     constexpr std::size_t few_rows = 20;
-    if (json) {
+    if (arguments.has("--markdown")) {
+        session.out() << accuracy_markdown(trials);
+    } else if (json) {
         session.out() << validate_document(v);
     } else {
         session.out() << fmt::format("{}: {}\n", path, counted(static_cast<long long>(v.rows.size()), "row"))
@@ -274,7 +278,8 @@ const Verb validate_verb = {
                 {"--strict", "", "drop the traits and columns that were inferred"},
                 {"--ablate", "", "the error again with each term of the time model left out"},
                 {"--loso", "", "the error on sources and devices the constants were not fitted on"},
-                {"--rows", "", "every row, not only the largest errors"}},
+                {"--rows", "", "every row, not only the largest errors"},
+                {"--markdown", "", "the tables of the README"}},
     .run = validate,
 };
 
