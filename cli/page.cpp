@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "cli/text.hpp"
+#include "sim/sweep.hpp"
 #include "sim/time.hpp"
 
 namespace cli {
@@ -184,6 +186,25 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
     for (const MeasuredLine& m : measured) table.row({"measured", "-", m.time, m.remark});
     if (measured.empty()) table.row({"measured", "-", "-", "nothing recorded of this experiment"});
     return table.text(2, width);
+}
+
+std::string variations_text(std::string_view title, const sim::Experiment& e, const sim::Catalogue& devices) {
+    const std::vector<sim::SweepRow> rows = sim::variations(e, devices);
+    if (rows.empty()) return "";
+    constexpr std::size_t most = 5;
+    const std::string line = ' ' + sim::to_string(e, devices) + ' ';
+    const double now = sim::predict(e, devices).predicted->time_us;
+    Table table("lrr");
+    for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+        const std::string other = sim::to_string(rows[i].experiment, devices);
+        std::istringstream words(other.substr(other.find(" tile ")));  // from there on, a word and its value
+        std::string changed;
+        for (std::string word, value; words >> word >> value;)
+            if (line.find(fmt::format(" {} {} ", word, value)) == std::string::npos) changed = word + ' ' + value;
+        table.row({changed.empty() ? "the usual words" : changed, sim::format_us(rows[i].time_us),
+                   times(now / rows[i].time_us) + " faster"});
+    }
+    return heading(title) + table.text(2);
 }
 
 std::string time_split_text(const sim::Report& r, int width) {

@@ -36,6 +36,9 @@ std::string time_split_text(const sim::Report& r, int width);
 /// "1.10 TFLOP": operations, not a rate.
 std::string operations_text(double flops);
 
+/// Under a title, what one other word would gain; empty where none would.
+std::string variations_text(std::string_view title, const sim::Experiment& e, const sim::Catalogue& devices);
+
 /// A heading with an empty line before it.
 std::string heading(std::string_view title);
 

@@ -88,19 +88,6 @@ std::string rejected_text(const std::vector<sim::SweepRow>& rows, int width) {
     return heading("Rejected, with an example of each rule") + table.text(2, width);
 }
 
-/// The words of `a` that `b` does not have.
-std::string changed_words(const std::string& a, const std::string& b) {
-    std::string out;
-    std::size_t at = 0;
-    while (at < a.size()) {
-        const std::size_t end = std::min(a.find(' ', at), a.size());
-        const std::string word = a.substr(at, end - at);
-        if ((' ' + b + ' ').find(' ' + word + ' ') == std::string::npos) out += (out.empty() ? "" : " ") + word;
-        at = end + 1;
-    }
-    return out;
-}
-
 std::string row_text(const sim::SweepRow& r) {
     return fmt::format("{} ({} to {})", sim::format_us(r.time_us), sim::format_us(r.interval_us[0]),
                        sim::format_us(r.interval_us[1]));
@@ -120,16 +107,7 @@ std::string advice_text(const std::vector<sim::SweepRow>& rows, const sim::Catal
                         : fmt::format("{} takes {}: as good as the best within 1 %.", tile, row_text(*advice.usual)),
                     width, 2, 2);
     }
-    if (!advice.variations.empty()) {
-        Table table("lrr");
-        const std::string line = sim::to_string(best.experiment, devices);
-        for (std::size_t i = 0; i < std::min<std::size_t>(advice.variations.size(), 5); ++i) {
-            const sim::SweepRow& v = advice.variations[i];
-            table.row({changed_words(sim::to_string(v.experiment, devices), line), sim::format_us(v.time_us),
-                       times(best.time_us / v.time_us) + " faster"});
-        }
-        out += heading("The best tile with one other word changed (predicted)") + table.text(2);
-    }
+    out += variations_text("The best tile with one other word changed (predicted)", best.experiment, devices);
     if (advice.measure.size() > 1) {
         out += heading("Worth measuring: the best, and ties that differ most from it");
         for (const std::size_t i : advice.measure)

@@ -273,11 +273,20 @@ SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices) 
         out.usual = std::move(row);
     }
     out.measure = worth_measuring(rows);
+    return out;
+}
+
+std::vector<SweepRow> variations(const Experiment& e, const Catalogue& devices) {
+    const Device& d = devices.at(e.device);
+    const double least_us = bound(e, d).time_us;
+    std::vector<SweepRow> out;
+    const SweepRow own = evaluate(e, d, Count::automatic, least_us);
+    if (!own.fit.ok()) return out;
     for (const Experiment& one : variations_of(e, d))
         if (SweepRow row = evaluate(one, d, Count::automatic, least_us);
-            row.fit.ok() && row.time_us < 0.99 * best.time_us)
-            out.variations.push_back(std::move(row));
-    std::stable_sort(out.variations.begin(), out.variations.end(), better);
+            row.fit.ok() && row.time_us < 0.99 * own.time_us)
+            out.push_back(std::move(row));
+    std::stable_sort(out.begin(), out.end(), better);
     return out;
 }
 

@@ -45,11 +45,12 @@ struct SweepAdvice {
     /// Rows (by index) that are worth a clock's time: the best, then ties that differ most from those taken, so that
     /// little is learnt twice; 4 to 8 where as many fit.
     std::vector<std::size_t> measure;
-    /// The best tile with one other word changed (raster, stages, schedule, cluster; order, buffers, vmem), where that
-    /// is predicted to gain more than 1 %; best first.
-    std::vector<SweepRow> variations;
 };
 SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices);
+
+/// The experiment with one other word changed (raster, stages, schedule, cluster; order, vmem), where that is predicted
+/// to gain more than 1 %; best first. Empty where the experiment itself does not fit.
+std::vector<SweepRow> variations(const Experiment& e, const Catalogue& devices);
 
 /// The fastest predicted tile of one pass (never train) of `e`; nullopt when none fits.
 std::optional<Tile> best_tile(const Experiment& e, Pass pass, const Device& d);

@@ -87,16 +87,23 @@ TEST_CASE("the regret of the usual tile is what it takes beyond the best") {
 
 TEST_CASE("other words that would help are predicted with the best tile, best first") {
     const auto rows = of("h200-sxm 16x4096x16384 bf16 forward fused tile best");
-    const SweepAdvice a = advise(rows, tests::catalogue());
-    REQUIRE_FALSE(a.variations.empty());  // 1 x 16 tiles on 132 SMs: cutting the reduction must help
-    CHECK(a.variations.front().experiment.schedule.kind != Schedule::data_parallel);
+    const auto others = variations(rows.front().experiment, tests::catalogue());
+    REQUIRE_FALSE(others.empty());  // 1 x 16 tiles on 132 SMs: cutting the reduction must help
+    CHECK(others.front().experiment.schedule.kind != Schedule::data_parallel);
     double before = 0;
-    for (const SweepRow& v : a.variations) {
+    for (const SweepRow& v : others) {
         CHECK(v.experiment.tile == rows.front().experiment.tile);
         CHECK(v.time_us < 0.99 * rows.front().time_us);
         CHECK(v.time_us >= before);
         before = v.time_us;
     }
+    // The seed's tile: with room for two copies, they load while the MXU computes.
+    const auto seed =
+        variations(parse_experiment("tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192", tests::catalogue()),
+                   tests::catalogue());
+    REQUIRE_FALSE(seed.empty());
+    CHECK(seed.front().experiment.vmem == i64{32} << 20);
+    CHECK(seed.front().time_us < 26e3);
 }
 
 TEST_CASE("skinny, deep and tiny layers, and a part of the SMs, are swept like any other") {
