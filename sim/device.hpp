@@ -100,7 +100,11 @@ struct Device {
     struct {
         Quantity vector_bytes;  // B, widest vector register
         Quantity l1d_bytes;     // B per core
-    } core;                     // cpu only
+        // FLOP/s of one core's f32 loops that a compiler leaves as they are: a sum in which each addition waits for the
+        // one before, and a row to which a multiple of another is added, both rows in L1d.
+        Quantity dependent_rate, row_rate;
+        Quantity dram_bandwidth;  // B/s that one core alone draws from DRAM
+    } core;                       // cpu only
 
     /// Peak FLOP/s for operands of `t`; tf32 falls back to f32, a missing type to NaN.
     double peak_flops(Dtype t) const;

@@ -92,6 +92,9 @@ inline constexpr Field fields[] = {
     {"mxu", "count", AT(mxu.count), mxus, 1, 1e3, "T"},
     {"core", "vector_bytes", AT(core.vector_bytes), bytes, 1, 1e4, "c"},
     {"core", "l1d_bytes", AT(core.l1d_bytes), bytes, 1e3, 1e8, "c"},
+    {"core", "dependent_rate", AT(core.dependent_rate), flops, 1e6, 1e14, "c"},
+    {"core", "row_rate", AT(core.row_rate), flops, 1e6, 1e14, "c"},
+    {"core", "dram_bandwidth", AT(core.dram_bandwidth), bandwidth, 1e7, 1e15, "c"},
 };
 #undef AT
 

@@ -19,9 +19,12 @@ constexpr Rung rung_table[] = {
     {"09_tma_wgmma", DeviceKind::gpu, Engine::wgmma, Pipeline::warp_specialized, "TMA feeds warpgroup matrix units",
      90},
     {"10_tcgen05", DeviceKind::gpu, Engine::tcgen05, Pipeline::warp_specialized, "fifth-generation tensor cores", 100},
-    {"01_naive", DeviceKind::cpu, Engine::cpu, Pipeline::none, "three loops, one dot product an output", 0},
-    {"02_loop_order", DeviceKind::cpu, Engine::cpu, Pipeline::none, "the inner loop runs along rows in memory", 0},
-    {"03_cache_tile", DeviceKind::cpu, Engine::cpu, Pipeline::none, "loops cut into tiles that stay in cache", 0},
+    {"01_naive", DeviceKind::cpu, Engine::cpu, Pipeline::none, "three loops, one dot product an output", 0,
+     Inner::dependent_sum},
+    {"02_loop_order", DeviceKind::cpu, Engine::cpu, Pipeline::none, "the inner loop runs along rows in memory", 0,
+     Inner::row_update},
+    {"03_cache_tile", DeviceKind::cpu, Engine::cpu, Pipeline::none, "loops cut into tiles that stay in cache", 0,
+     Inner::row_update},
     {"04_packed", DeviceKind::cpu, Engine::cpu, Pipeline::none, "packed tiles, vector registers, threads", 0},
 };
 }  // namespace

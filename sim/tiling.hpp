@@ -37,6 +37,9 @@ std::string_view to_string(Consumers);
 std::string_view to_string(Order);
 std::string to_string(Raster);
 
+/// What an inner loop of a CPU rung waits for: its registers' multiply-adds, a row of sums in cache, or one sum.
+enum class Inner { registers, row_update, dependent_sum };
+
 /// A kernel family of a ladder. One row here is what the model knows of it; its source is in kernels/.
 struct Rung {
     std::string_view id;
@@ -45,6 +48,7 @@ struct Rung {
     Pipeline pipeline;
     std::string_view idea;
     int min_arch;  ///< compute capability x 10; 0 where it does not apply
+    Inner inner = Inner::registers;
 };
 /// Every rung, in reading order.
 std::span<const Rung> rungs();

@@ -32,6 +32,22 @@ double mxu_passes(const Experiment& e) {
     return e.precision == Precision::highest ? 6 : e.precision == Precision::high ? 3 : 1;
 }
 
+/// Seconds that a multiply-add of a plain dot product spends on lines of which it uses one element: a walk down a
+/// column comes back to a line 16 columns in a row, if the cache that holds all lines of the walk is a near one.
+double column_walk(const Device& d, const Kernel& k) {
+    const double walks = k.pass == Pass::dgrad ? 0 : k.pass == Pass::wgrad ? 2 : 1;
+    constexpr double line = 64;
+    const double lines = as_double(k.extent.red) * line;
+    double rate = INFINITY;
+    if (lines > d.core.l1d_bytes.or_else(INFINITY) / 2)
+        rate = d.sram.bytes_per_clock.or_else(INFINITY) * d.clock.boost.or_else(INFINITY);
+    if (lines > d.sram.bytes_per_sm.or_else(INFINITY) / 2)
+        rate = d.l2.bandwidth.or_else(INFINITY) / d.sm_count.or_else(1);
+    if (lines > d.l2.effective_bytes.or_else(INFINITY) / 2)
+        rate = d.core.dram_bandwidth.or_else(d.dram.bandwidth.value);
+    return walks * line / rate;
+}
+
 }  // namespace
 
 GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const Traffic& t, const EngineConstants& c) {
@@ -78,14 +94,29 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
     double rate = d.peak_flops(e.dense.dtype);
     if (std::isnan(rate)) rate = d.peak_flops(Dtype::f32);  // a dtype without a rate of its own is widened
     rate /= mxu_passes(e);
-    if (d.kind == DeviceKind::cpu && e.threads > 0) rate *= std::min(1.0, e.threads / d.sm_count.or_else(1));
+    w.dram_rate = d.dram.bandwidth.value;
+    w.step = k.matmul ? d.overhead.step.or_else(0) : 0;
+    w.l2_rate = INFINITY;
+    const Rung* rung = find_rung(e.rung, d.kind);
+    const Inner inner = rung ? rung->inner : Inner::registers;
+    if (d.kind == DeviceKind::cpu) {
+        const double cores = d.sm_count.or_else(1);
+        const double used = inner == Inner::registers && e.threads > 0 ? std::min<double>(e.threads, cores)
+                            : inner == Inner::registers                ? cores
+                                                                       : 1;
+        const double one_core = rate / cores;
+        rate = inner == Inner::dependent_sum ? std::min(one_core, d.core.dependent_rate.or_else(one_core))
+               : inner == Inner::row_update  ? std::min(one_core, d.core.row_rate.or_else(one_core))
+                                             : one_core * used;
+        w.dram_rate = std::min(w.dram_rate, used * d.core.dram_bandwidth.or_else(w.dram_rate));
+        w.l2_rate = d.l2.bandwidth.or_else(INFINITY) * used / cores;
+        if (inner != Inner::registers) w.step = 0;  // no tiles to pack, no threads to meet
+    }
     w.math = step_flops(d, k) / rate;
+    if (inner == Inner::dependent_sum && k.matmul) w.load = step_flops(d, k) / 2 * column_walk(d, k);
     if (d.kind == DeviceKind::tpu && k.matmul && e.dense.dtype == Dtype::f32)
         w.load = d.overhead.operand_load.or_else(0) * as_double(std::min(k.tile.bk, k.extent.red)) *
                  (as_double(std::min(k.tile.bm, k.extent.rows)) + as_double(std::min(k.tile.bn, k.extent.cols)));
-    w.dram_rate = d.dram.bandwidth.value;
-    w.l2_rate = d.kind == DeviceKind::cpu ? d.l2.bandwidth.or_else(INFINITY) : INFINITY;
-    w.step = k.matmul ? d.overhead.step.or_else(0) : 0;
     w.launch = d.overhead.launch.or_else(0);
     const auto dispatched = e.traits.find("dispatch");
     w.dispatch = dispatched != e.traits.end() && dispatched->second == "0" ? 0 : d.overhead.dispatch.or_else(0);

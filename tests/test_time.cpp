@@ -304,3 +304,28 @@ TEST_CASE("a term left out never costs time") {
         }
     }
 }
+
+TEST_CASE("a CPU rung runs at the rate of what its inner loop waits for, on the cores it uses") {
+    const auto us = [](const std::string& words) {
+        return predict(parse_experiment("cpu 512x512x512 f32 forward none " + words, tests::catalogue()),
+                       tests::catalogue())
+            .predicted->time_us;
+    };
+    const double flops = 2 * std::pow(512.0, 3);
+    // tests/data/cpu.toml: 1.6 GFLOP/s of dependent sums, 25 of row updates, 400 of two cores' multiply-adds.
+    CHECK(us("rung 01_naive") == doctest::Approx(flops / 1.6e9 * 1e6).epsilon(0.05));
+    CHECK(us("rung 02_loop_order") == doctest::Approx(flops / 25e9 * 1e6).epsilon(0.1));
+    CHECK(us("rung 03_cache_tile") == doctest::Approx(flops / 25e9 * 1e6).epsilon(0.1));
+    CHECK(us("rung 04_packed threads 1") > 1.8 * flops / 400e9 * 1e6);
+    CHECK(us("rung 04_packed threads 1") > 1.7 * us("rung 04_packed threads 2"));
+    CHECK(us("rung 01_naive threads 2") == us("rung 01_naive threads 1"));  // it uses one
+    // A stream of elementwise kernels on one core draws what one core can.
+    const auto relu = [](const char* threads) {
+        const Report r =
+            predict(parse_experiment(std::string("cpu 8192x8192x16 f32 forward unfused threads ") + threads,
+                                     tests::catalogue()),
+                    tests::catalogue());
+        return r.predicted->kernels.at(1).time_us;
+    };
+    CHECK(relu("1") / relu("2") == doctest::Approx(60.0 / 36).epsilon(0.02));
+}

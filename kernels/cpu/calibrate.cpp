@@ -90,6 +90,7 @@ sim::Device calibrate(const std::function<void(double)>& progress) {
     at(0.1);
     const double clock = probe.clock();
     const double f32 = probe.multiply_add_rate(cores);
+    const double dependent = probe.dependent_rate(), row = probe.row_rate();
     at(0.2);
     const std::vector<SweepPoint> sweep = probe.read_sweep();
     const CacheEdges edges = find_edges(sweep);
@@ -108,6 +109,9 @@ sim::Device calibrate(const std::function<void(double)>& progress) {
     d.core.vector_bytes = counted(isa().vector_bytes);
     const i64 l1d = reported(1, 4 << 10, 1 << 20);
     d.core.l1d_bytes = l1d > 0 ? counted(l1d) : Quantity{32 << 10, Evidence::assumed, "a usual size"};
+    d.core.dependent_rate = measured(dependent);
+    d.core.row_rate = measured(row);
+    d.core.dram_bandwidth = measured(one.triad, ": triad");
 
     const i64 l2 = reported(2, 64 << 10, 8 << 20);
     d.sram.display = "L2";
@@ -162,6 +166,8 @@ std::optional<sim::Device> load_calibration(const std::string& path, std::string
             why = fmt::format("{} is of another processor ({})", path, device.name);
         else if (device.sm_count.value != usable_cores() || device.arch != isa().name)
             why = fmt::format("{} is of {} cores with {}", path, device.sm_count.value, device.arch);
+        else if (!device.core.row_rate.known())
+            why = path + " was made before all that is known now was measured";
         else
             return device;
     } catch (const sim::BadInput& error) {

@@ -86,6 +86,43 @@ double Probe::multiply_add_rate(int threads) {
     return sum;
 }
 
+namespace {
+
+constexpr i64 probe_row = 2048;  // two rows are 16 KiB: half of the smallest first-level cache
+
+/// As naive.cpp sums: without leave to reorder, each addition waits for the one before.
+[[gnu::noinline]] float dot(const float* a, const float* b) {
+    float sum = 0;
+    for (i64 k = 0; k < probe_row; k++) sum += a[k] * b[k];
+    return sum;
+}
+
+/// As loop_order.cpp builds up a row of C.
+[[gnu::noinline]] void add_multiple(float* sums, const float* b, float a) {
+    for (i64 q = 0; q < probe_row; q++) sums[q] += a * b[q];
+}
+
+/// Operations a second of work() on two rows, in bursts shorter than a time slice.
+template <class Work>
+double row_operations(Work work) {
+    constexpr int bursts = 40;
+    return best_of(0.03, [&] {
+        const double start = now();
+        for (int i = 0; i < bursts; i++) work();
+        return 2.0 * probe_row * bursts / (now() - start);
+    });
+}
+
+}  // namespace
+
+double Probe::dependent_rate() {
+    return row_operations([&] { keep(dot(buffer_->at(0), buffer_->at(4 * probe_row))); });
+}
+
+double Probe::row_rate() {
+    return row_operations([&] { add_multiple(buffer_->at(0), buffer_->at(4 * probe_row), 0.5f); });
+}
+
 std::vector<SweepPoint> Probe::read_sweep() {
     std::vector<SweepPoint> sweep;
     const auto rate = [&](i64 bytes) {

@@ -40,6 +40,10 @@ public:
     double clock();
     /// f32 operations per second of fused multiply-adds, `threads` cores at once.
     double multiply_add_rate(int threads);
+    /// f32 operations per second of one core in loops of plain C++: a dot product, whose additions wait for each other,
+    /// and a row to which a multiple of another is added, all of it in the first-level cache.
+    double dependent_rate();
+    double row_rate();
     /// Reads of 16 KiB up to the whole buffer, two sizes an octave. One core.
     std::vector<SweepPoint> read_sweep();
     /// `threads` cores streaming through the buffer at once.
