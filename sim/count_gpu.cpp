@@ -1,37 +1,9 @@
 #include "sim/count_gpu.hpp"
 
+#include "sim/gpu_work.hpp"
 #include "sim/replay.hpp"
 
 namespace sim {
-
-namespace {
-
-i64 clamp64(__int128 v) { return v > INT64_MAX / 16 ? INT64_MAX / 16 : static_cast<i64>(v); }
-
-/// Times one tensor is requested whole by a kernel: the trips of the loops it does not lie along.
-i64 sweeps(const Kernel& k, const Access& a) {
-    i64 n = 1;
-    for (Axis axis : {Axis::rows, Axis::cols})
-        if (a.row_axis != axis && a.col_axis != axis) n *= axis_trips(k, axis);
-    return n;
-}
-
-/// Bytes the compute units read from SMEM for one operand: whole tiles (padding counts), every k-step.
-__int128 operand_reads(const Experiment& e, const Device& d, const Kernel& k, const Access& a, bool is_left) {
-    const __int128 steps = static_cast<__int128>(k.row_tiles()) * k.col_tiles() * k.k_steps() * k.batch;
-    const CtaShape cta = cta_shape(e, d, k);
-    __int128 elements = 0;  // per CTA and k-step
-    const __int128 bm = k.tile.bm, bn = k.tile.bn, bk = k.tile.bk;
-    const __int128 warp_rows = ceil_div(k.tile.bm, cta.warp.rows), warp_cols = ceil_div(k.tile.bn, cta.warp.cols);
-    switch (e.engine) {
-        case Engine::wgmma: elements = is_left ? bm * bk : ceil_div(k.tile.bm, 64) * bn * bk; break;
-        case Engine::tcgen05: elements = is_left ? bm * bk : bn * bk; break;
-        default: elements = is_left ? warp_cols * bm * bk : warp_rows * bn * bk; break;  // each warp reads its strips
-    }
-    return (steps * elements * a.tensor.bits + 7) / 8;
-}
-
-}  // namespace
 
 i64 effective_bits(const Device& d) {
     return 8 * static_cast<i64>(d.l2.effective_bytes.or_else(d.l2.bytes.or_else(0)));
@@ -53,55 +25,25 @@ i64 dram_bytes(const DramFlows& flows) {
     return sum;
 }
 
-Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, const DramFlows& dram, Ledger& ledger) {
-    Traffic t;
-    LevelTraffic &sram = t.at(Level::sram), &l2 = t.at(Level::l2), &hbm = t.at(Level::dram);
-    l2.present = hbm.present = true;
-    sram.present = k.matmul;  // elementwise kernels stream through registers
+Slices slices_of(const Experiment& e, const Device& d, const Kernel& k, i64 slots) {
+    Slices sum;
+    if (!k.partial) return sum;
+    const Tensor& t = k.partial->tensor;
     const MovedUnit unit = moved_unit(d, e);
+    each_slice(GpuWork(k, e.raster, e.cluster, slots), [&](i64, i64 row, i64 col) {
+        const i64 rows = clipped(t.rows, k.tile.bm, row), cols = clipped(t.cols, k.tile.bn, col);
+        sum.bits += rows * cols * t.bits;
+        sum.moved_bytes +=
+            moved_bytes(t, unit, row * k.tile.bm, row * k.tile.bm + rows, col * k.tile.bn, col * k.tile.bn + cols);
+    });
+    return sum;
+}
 
-    const auto read = [&](const Access& a, i64 multicast, bool fills_sram, bool is_left) {
-        const i64 times = sweeps(k, a) * a.slices * k.batch,
-                  from_l2 = ceil_div(sweeps(k, a), multicast) * a.slices * k.batch;
-        const i64 moved = sweep_moved_bytes(a.tensor, unit, axis_tile(k, a.col_axis));
-        Flow f;
-        f.read_bytes =
-            clamp64((static_cast<__int128>(a.tensor.rows) * a.tensor.cols * from_l2 * a.tensor.bits + 7) / 8);
-        f.moved_read_bytes = clamp64(static_cast<__int128>(moved) * from_l2);
-        f.causes.compulsory = a.compulsory ? std::min(f.read_bytes, a.tensor.bytes(k.batch)) : 0;
-        f.causes.capacity = f.read_bytes - f.causes.compulsory;
-        f.causes.padding = f.moved_read_bytes - f.read_bytes;
-        l2.of(a.tensor.name) += f;
-        if (!fills_sram) return;
-        Flow s;
-        s.write_bytes = clamp64((static_cast<__int128>(a.tensor.rows) * a.tensor.cols * times * a.tensor.bits + 7) / 8);
-        s.read_bytes = clamp64(operand_reads(e, d, k, a, is_left));
-        // wgmma takes wgrad's operands from SMEM only: masking rewrites the dY tile there (read, mask, write) each
-        // k-step.
-        const bool masked = !is_left && k.right.size() > 1 && a.tensor.name == Operand::dy;
-        if (masked && e.engine == Engine::wgmma && k.pass == Pass::wgrad) {
-            s.read_bytes += s.write_bytes;
-            s.write_bytes += s.write_bytes;
-        }
-        s.moved_read_bytes = s.read_bytes;
-        s.moved_write_bytes = s.write_bytes;
-        s.causes.write = s.write_bytes;
-        s.causes.capacity = s.read_bytes;
-        sram.of(a.tensor.name) += s;
-    };
-    for (const Access& a : k.left) read(a, e.cluster.cols, k.matmul, true);
-    for (const Access& a : k.right) read(a, e.cluster.rows, k.matmul, false);
-    for (const Access& a : k.epilogue) read(a, 1, false, false);
-    for (const Access& a : k.outputs) {
-        Flow f;
-        f.write_bytes = static_cast<i64>(
-            (static_cast<__int128>(a.tensor.rows) * a.tensor.cols * a.slices * k.batch * a.tensor.bits + 7) / 8);
-        f.moved_write_bytes = a.slices * k.batch * sweep_moved_bytes(a.tensor, unit, axis_tile(k, a.col_axis));
-        f.causes.write = f.write_bytes;
-        f.causes.padding = f.moved_write_bytes - f.write_bytes;
-        l2.of(a.tensor.name) += f;
-    }
-
+Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, i64 slots, const DramFlows& dram,
+                    Ledger& ledger) {
+    Traffic t = chip_traffic(e, d, k, slots);
+    LevelTraffic& hbm = t.at(Level::dram);
+    hbm.present = true;
     for (int i = 0; i < operand_count; ++i) {
         const auto o = static_cast<Operand>(i);
         Flow& f = hbm.operands[i];
@@ -133,7 +75,7 @@ Counts replay_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             const DramFlows flows = run(i);
             add(all, flows);
-            if (!staggered) c.kernels.push_back(gpu_traffic(e, d, kernels[i], flows, ledger));
+            if (!staggered) c.kernels.push_back(gpu_traffic(e, d, kernels[i], slots[i], flows, ledger));
         }
         (staggered ? c.dram_range.staggered_bytes : c.dram_range.lockstep_bytes) = dram_bytes(all);
         if (!staggered) c.kernels.back().at(Level::dram).dirty_at_end_bytes = (replay.dirty_bits() + 7) / 8;

@@ -18,8 +18,17 @@ void add(DramFlows& sum, const DramFlows& flows);
 /// Reads and writes of all operands, each rounded up to bytes once.
 i64 dram_bytes(const DramFlows& flows);
 
-/// L2 and SRAM traffic of one kernel from its tiles, with `dram` below it, causes filled in.
-Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, const DramFlows& dram, Ledger& ledger);
+/// Traffic of one kernel in `slots` at the levels above DRAM, which follows from its tiles.
+Traffic chip_traffic(const Experiment& e, const Device& d, const Kernel& k, i64 slots);
+/// The same with `dram` below it, its causes filled in.
+Traffic gpu_traffic(const Experiment& e, const Device& d, const Kernel& k, i64 slots, const DramFlows& dram,
+                    Ledger& ledger);
+
+/// The partial sums of a stream-K kernel, all together: bits, and bytes of whole sectors. Written once, read once.
+struct Slices {
+    i64 bits = 0, moved_bytes = 0;
+};
+Slices slices_of(const Experiment& e, const Device& d, const Kernel& k, i64 slots);
 
 /// L2 capacity in bits: what matmul tiles have, and the whole.
 i64 effective_bits(const Device& d);

@@ -4,8 +4,10 @@
 // replay's.
 
 #include <cmath>
+#include <map>
 
 #include "sim/count_gpu.hpp"
+#include "sim/stream_k.hpp"
 
 namespace sim {
 
@@ -24,15 +26,23 @@ double bits_per_element(const std::vector<Access>& side) {
 struct StripFetches {
     double rows = 0, cols = 0;
     bool exact = true;
-    double streamed_bits = 0;   ///< distinct bits of all waves, summed
-    double last_wave_bits = 0;  ///< operands of the last wave
+    double streamed_bits = 0;                 ///< distinct bits of all waves, summed
+    double last_wave_bits = 0;                ///< operands of the last wave
+    double shared_rows = 0, shared_cols = 0;  ///< of those, what the tiles that stream-K shares fetched
 };
 
-/// The waves of one matmul over its grid of tiles, for one batch entry and slice.
+/// The waves of one matmul over its grid of tiles, for one batch entry and slice. The tiles that stream-K shares, laid
+/// end to end, are a wave of their own before them.
 class Waves {
 public:
-    Waves(const Kernel& k, const Raster& raster, i64 slots, double capacity_bits)
-        : k_(k), raster_(raster), slots_(slots), capacity_(capacity_bits), tm_(k.row_tiles()), tn_(k.col_tiles()) {
+    Waves(const Kernel& k, const Raster& raster, i64 slots, double capacity_bits, double slice_bits)
+        : k_(k),
+          raster_(raster),
+          slots_(slots),
+          capacity_(capacity_bits),
+          slice_bits_(slice_bits),
+          tm_(k.row_tiles()),
+          tn_(k.col_tiles()) {
         // along_n walks groups of one row, along_m one group of all rows.
         group_ = raster.kind == Raster::along_n   ? 1
                  : raster.kind == Raster::grouped ? std::min<i64>(raster.group, tm_)
@@ -44,14 +54,21 @@ public:
     }
 
     StripFetches fetches() {
-        const i64 tiles = tm_ * tn_, waves = ceil_div(tiles, slots_);
+        const i64 tiles = tm_ * tn_, shared = shared_tiles();
+        const i64 waves = ceil_div(tiles - shared, slots_) + (shared > 0 ? 1 : 0);
         if (tm_ > most_strips || tn_ > most_strips) return coarse();
         rows_.begin(tm_, k_.extent.rows, k_.tile.bm);
         cols_.begin(tn_, k_.extent.cols, k_.tile.bn);
         prefix_.assign(1, 0.0);
         operand_.clear();
         const i64 walked = std::min(waves, most_waves);
-        for (wave_ = 0; wave_ < walked; ++wave_) walk_wave(wave_ * slots_, std::min(tiles, (wave_ + 1) * slots_));
+        i64 begin = 0;
+        if (shared > 0) {
+            walk_shared(shared);
+            begin = shared;
+            wave_ = 1;
+        }
+        for (; wave_ < walked; ++wave_, begin += slots_) walk_wave(begin, std::min(tiles, begin + slots_));
         if (walked < waves) {
             const double scale = static_cast<double>(waves) / static_cast<double>(walked);
             f_.rows *= scale;
@@ -76,6 +93,12 @@ public:
         return (outer_is_col() ? apart * col + row : apart * row + col) + outputs <= capacity_;
     }
     bool outer_is_col() const { return group_ == 1; }
+    i64 shared_tiles() const { return k_.partial && k_.batch == 1 ? StreamK{tm_ * tn_, 1, slots_}.shared() : 0; }
+    double shared_part() const {
+        return static_cast<double>(shared_tiles()) / (static_cast<double>(tm_) * static_cast<double>(tn_));
+    }
+    /// The share of stream-K's partial sums that left the L2 before their tile's owner asked for them.
+    double slices_missing() const { return slices_missing_; }
 
 private:
     /// Strips of one wave that an earlier wave `last` used before (-1 = none did): their extents, summed.
@@ -153,6 +176,81 @@ private:
         for (const Run& run : cols_.runs) f_.cols += run.extent * missing(run.last, step);
     }
 
+    /// The shared tiles. Tile t's k-step k comes at time (t·steps + k) mod n of a slot's range of n steps, so the tiles
+    /// that share a strip ask for the same piece of it at different times, spread over the range as t·slots/shared is
+    /// modulo 1. A piece is read again after each pause in which more is touched than the L2 holds.
+    void walk_shared(i64 shared) {
+        f_.exact = false;
+        walk_wave(0, shared);
+        prefix_.back() += slice_bits_;
+        const double range = static_cast<double>(shared) / static_cast<double>(slots_);  // of a slot, in tiles
+        std::vector<Pauses> strips;
+        {
+            std::map<i64, std::vector<double>> rows, cols;
+            for (i64 t = 0; t < shared; ++t) {
+                const TileIndex at = tile_at(raster_, tm_, tn_, t);
+                const double when = static_cast<double>(t * slots_ % shared) / static_cast<double>(shared);
+                rows[at.row].push_back(when);
+                cols[at.col].push_back(when);
+            }
+            for (auto& [row, times] : rows)
+                strips.push_back({true, static_cast<double>(clipped(k_.extent.rows, k_.tile.bm, row)), times});
+            for (auto& [col, times] : cols)
+                strips.push_back({false, static_cast<double>(clipped(k_.extent.cols, k_.tile.bn, col)), times});
+        }
+        const double written = static_cast<double>(shared) * static_cast<double>(k_.tile.bm) *
+                                   static_cast<double>(k_.tile.bn) * out_bits_ +
+                               slice_bits_;
+        double fits = 0, too_long = 1;  // pauses, as shares of the range
+        for (int i = 0; i < 30; ++i) {
+            const double pause = (fits + too_long) / 2;
+            double rows = 0, cols = 0;  // apart, so that a mirrored grid gives the same sum
+            for (const Pauses& p : strips)
+                (p.is_row ? rows : cols) +=
+                    p.extent * (p.is_row ? row_bits_ : col_bits_) * std::min(1.0, range * p.covered(pause));
+            const double touched = pause * written + (rows + cols);
+            (touched <= capacity_ ? fits : too_long) = pause;
+        }
+        for (const Pauses& p : strips) (p.is_row ? f_.rows : f_.cols) += p.extent * p.reread(too_long);
+        f_.shared_rows = f_.rows;
+        f_.shared_cols = f_.cols;
+        // A slot's partial sum waits from the end of its first tile to the end of its range.
+        const StreamK stream{shared, k_.k_steps(), slots_};
+        double slices = 0, missing = 0;
+        for (i64 j = 0; j < slots_; ++j) {
+            if (!stream.leaves_slice(j)) continue;
+            const double steps = static_cast<double>(stream.begin(j + 1) - stream.begin(j));
+            const double first = static_cast<double>(stream.steps - stream.begin(j) % stream.steps);
+            ++slices;
+            if (std::max(0.0, 1 - first / steps) > fits || slice_bits_ > capacity_) ++missing;
+        }
+        slices_missing_ = slices > 0 ? missing / slices : 0;
+    }
+    /// The times, as shares of a slot's range, at which the tiles that share a strip ask for a piece of it.
+    struct Pauses {
+        bool is_row;
+        double extent;
+        std::vector<double> pauses;  ///< between one and the next, round the clock
+
+        Pauses(bool row, double size, std::vector<double>& times) : is_row(row), extent(size) {
+            std::sort(times.begin(), times.end());
+            for (std::size_t i = 0; i < times.size(); ++i)
+                pauses.push_back(i + 1 < times.size() ? times[i + 1] - times[i] : 1 + times[0] - times[i]);
+        }
+        /// Of the strip, what its tiles touch in a time, in ranges.
+        double covered(double time) const {
+            double sum = 0;
+            for (double p : pauses) sum += std::min(p, time);
+            return sum;
+        }
+        /// How often a piece is read again. One pause is not between two uses but before the first: each in turn.
+        double reread(double too_long) const {
+            double sum = 0;
+            for (double p : pauses) sum += p >= too_long ? 1 - p : 0;
+            return sum;
+        }
+    };
+
     /// Tiles [begin, end) of a grouped raster, group by group: which rows and columns of tiles they lie in.
     void walk_groups(i64 begin, i64 end) {
         const i64 per_group = group_ * tn_;
@@ -218,7 +316,7 @@ private:
     const Kernel& k_;
     Raster raster_;
     i64 slots_;
-    double capacity_;
+    double capacity_, slice_bits_, slices_missing_ = 0;
     i64 tm_, tn_, group_ = 1, wave_ = 0;
     double row_bits_ = 0, col_bits_ = 0, out_bits_ = 0, bits_ = 0;
     Strips rows_, cols_;
@@ -271,6 +369,7 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
 
     // Everything that any kernel touches, each tensor once (an in-place output is its input).
     double touched = 0;
+    std::vector<Slices> slices;
     std::vector<Key> seen;
     const auto meet = [&](const Access& a, i64 batch) {
         if (contains(seen, a)) return;
@@ -280,6 +379,8 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
     for (const Kernel& k : kernels) {
         each_input(k, [&](const Access& a) { meet(a, k.batch); });
         for (const Access& a : k.outputs) meet(a, k.batch);
+        slices.push_back(slices_of(e, d, k, slots[static_cast<std::size_t>(&k - kernels.data())]));
+        touched += static_cast<double>(slices.back().bits);
     }
     const bool fits = touched <= std::min(effective, whole);
     const bool warm = e.l2 == L2Start::warm;
@@ -293,8 +394,12 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
         const Kernel& k = kernels[i];
         DramFlows flows{}, apart{};
         add_writes(k, unit, flows);
+        if (k.partial) {
+            flows[static_cast<int>(Operand::partial)].write_bits += slices[i].bits;
+            flows[static_cast<int>(Operand::partial)].moved_write_bytes += slices[i].moved_bytes;
+        }
         apart = flows;
-        double outputs = 0;
+        double outputs = static_cast<double>(slices[i].bits);
         for (const Access& a : k.outputs) outputs += tensor_bits(a, k.batch);
         if (fits) {  // only first touches read, and nothing is ever dropped
             each_input(k, [&](const Access& a) {
@@ -306,16 +411,26 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
             apart = flows;
             dirty = written += outputs;
         } else if (k.matmul) {
-            Waves waves(k, e.raster, std::max<i64>(1, slots[i] / std::max(1, k.splits)), effective);
+            Waves waves(k, e.raster, std::max<i64>(1, slots[i] / std::max(1, k.splits)), effective,
+                        static_cast<double>(slices[i].bits));
             const StripFetches f = waves.fetches();
-            const double rows = f.rows / static_cast<double>(k.extent.rows),
-                         cols = f.cols / static_cast<double>(k.extent.cols);
+            // Sweeps over either operand: at most one a request.
+            const double all_rows = static_cast<double>(ceil_div(k.col_tiles(), e.cluster.cols)),
+                         all_cols = static_cast<double>(ceil_div(k.row_tiles(), e.cluster.rows));
+            const double rows = std::min(all_rows, f.rows / static_cast<double>(k.extent.rows)),
+                         cols = std::min(all_cols, f.cols / static_cast<double>(k.extent.cols));
             const bool lone = kernels.size() == 1 || (i == 0 && e.pass == Pass::forward);
             c.exact = c.exact && f.exact && lone && k.batch == 1 && k.splits == 1 && e.cluster == Shape2{1, 1};
             const bool survives = waves.shares_when_apart();
-            const double all_rows = static_cast<double>(k.col_tiles()), all_cols = static_cast<double>(k.row_tiles());
-            const double apart_rows = survives || waves.outer_is_col() ? rows : all_rows;
-            const double apart_cols = survives || !waves.outer_is_col() ? cols : all_cols;
+            const double alone = 1 - waves.shared_part();
+            const double apart_rows =
+                survives || waves.outer_is_col()
+                    ? rows
+                    : std::min(all_rows, f.shared_rows / static_cast<double>(k.extent.rows) + alone * all_rows);
+            const double apart_cols =
+                survives || !waves.outer_is_col()
+                    ? cols
+                    : std::min(all_cols, f.shared_cols / static_cast<double>(k.extent.cols) + alone * all_cols);
             for (const Access& a : k.left) {
                 add_read(a, rows, k.batch, unit, axis_tile(k, a.col_axis), flows);
                 add_read(a, apart_rows, k.batch, unit, axis_tile(k, a.col_axis), apart);
@@ -328,6 +443,15 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
                 add_read(a, 1, k.batch, unit, axis_tile(k, a.col_axis), flows);
                 add_read(a, 1, k.batch, unit, axis_tile(k, a.col_axis), apart);
                 if (a.row_axis == Axis::one) c.exact = false;  // a bias is read again by each wave that lost it
+            }
+            if (k.partial) {
+                DramFlow read;
+                read.read_bits = times(slices[i].bits, waves.slices_missing());
+                read.moved_read_bytes = times(slices[i].moved_bytes, waves.slices_missing());
+                for (DramFlows* of : {&flows, &apart}) {
+                    (*of)[static_cast<int>(Operand::partial)].read_bits += read.read_bits;
+                    (*of)[static_cast<int>(Operand::partial)].moved_read_bytes += read.moved_read_bytes;
+                }
             }
             const double last_outputs =
                 std::min(outputs, static_cast<double>(slots[i]) * static_cast<double>(k.tile.bm) *
@@ -367,7 +491,7 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
         }
         add(lockstep, flows);
         add(staggered, apart);
-        c.kernels.push_back(gpu_traffic(e, d, k, flows, ledger));
+        c.kernels.push_back(gpu_traffic(e, d, k, slots[i], flows, ledger));
         c.requests +=
             k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch * static_cast<i64>(k.left.size() + k.right.size());
     }

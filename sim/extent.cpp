@@ -1,5 +1,7 @@
 #include "sim/extent.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <numeric>
 
 namespace sim {
@@ -22,9 +24,6 @@ i64 pitch_bytes(const Tensor& t, Pitch pitch) {
 
 namespace {
 
-/// Units that bytes [begin, end) touch.
-i64 units(i64 begin, i64 end, i64 unit) { return (end - 1) / unit - begin / unit + 1; }
-
 /// Rows and columns after padding to the layout a TPU keeps the dtype in.
 i64 padded_rows(const Tensor& t) { return round_up(t.rows, t.bits == 32 ? 8 : t.bits == 16 ? 16 : 32); }
 i64 padded_cols(const Tensor& t) { return round_up(t.cols, 128); }
@@ -40,15 +39,18 @@ i64 moved_bytes(const Tensor& t, const MovedUnit& unit, i64 r0, i64 r1, i64 c0, 
     const i64 pitch = pitch_bytes(t, unit.pitch);
     // A mask's tile is a few bits of a sector that its neighbours want too: what counts is its rows' padding.
     if (t.bits == 1) return ((r1 - r0) * ((c1 == t.cols ? 8 * pitch : c1) - c0) + 7) / 8;
-    const i64 begin = c0 * t.bits / 8, end = (c1 * t.bits + 7) / 8;
-    // Where a row starts within a unit repeats after `period` rows.
-    const i64 period = unit.bytes / std::gcd(pitch, unit.bytes);
+    const i64 begin = c0 * t.bits / 8, last = (c1 * t.bits + 7) / 8 - 1;
+    // Where a row starts within a unit, a power of two, repeats after `period` rows.
+    const int shift = std::countr_zero(static_cast<std::uint64_t>(unit.bytes));
+    const int log_period = shift - std::countr_zero(static_cast<std::uint64_t>(pitch | unit.bytes));
+    const i64 period = i64{1} << log_period;
     i64 touched = 0;
     for (i64 p = 0; p < std::min(period, r1 - r0); ++p) {
-        const i64 base = (r0 + p) * pitch % unit.bytes;
-        touched += ceil_div(r1 - r0 - p, period) * units(base + begin, base + end, unit.bytes);
+        const i64 base = (r0 + p) * pitch & (unit.bytes - 1);
+        touched +=
+            ((r1 - r0 - p + period - 1) >> log_period) * (((base + last) >> shift) - ((base + begin) >> shift) + 1);
     }
-    return touched * unit.bytes;
+    return touched << shift;
 }
 
 i64 sweep_moved_bytes(const Tensor& t, const MovedUnit& unit, i64 col_tile) {

@@ -23,7 +23,7 @@ constexpr i64 clipped(i64 extent, i64 tile, i64 t) { return std::min(tile, exten
 
 /// Smallest unit a memory moves: nothing (idealised), 32 B sectors, 64 B lines, or the padded layout of a TPU.
 struct MovedUnit {
-    i64 bytes = 0;  ///< 0 = exactly what was requested
+    i64 bytes = 0;  ///< a power of two; 0 = exactly what was requested
     bool tpu_layout = false;
     Pitch pitch = Pitch::padded;
 };

@@ -5,20 +5,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/direct.hpp"
+
 namespace sim {
 
 namespace {
 
-/// Rows and columns a warp takes of a tile when nothing was said: SIMT near-square, tensor cores up to 64x64, a
-/// warpgroup all columns of its 64 rows.
-Shape2 usual_warp(const Experiment& e, const Tile& t) {
+/// Rows and columns a warp takes of a tile when nothing was said: SIMT 4 x 8 thread tiles, or 32 neighbouring columns
+/// where threads have one output each; tensor cores up to 64x64; a warpgroup all columns of its 64 rows.
+Shape2 usual_warp(const Experiment& e, const Tile& t, Shape2 thread) {
     const auto at_most = [](i64 size, int limit) { return static_cast<int>(std::min<i64>(size, limit)); };
     switch (e.engine) {
         case Engine::mma: return {at_most(t.bm, 64), at_most(t.bn, 64)};
         case Engine::wgmma:
         case Engine::tcgen05: return {at_most(t.bm, 64), at_most(t.bn, 256)};
-        default: return {at_most(t.bm, 32), at_most(t.bn, 64)};
+        default: break;
     }
+    if (thread.rows * thread.cols == 1) {
+        const Lanes lanes = lanes_of(Direct::coalesced, t);
+        return {static_cast<int>(lanes.turns), static_cast<int>(lanes.run)};
+    }
+    return {at_most(t.bm, 4 * thread.rows), at_most(t.bn, 8 * thread.cols)};
 }
 
 /// Output columns staged through SMEM at a time by a warp-specialised epilogue.
@@ -26,14 +33,26 @@ constexpr i64 staged_columns = 64;
 
 }  // namespace
 
+i64 bank_conflicts(const Experiment& e, const Kernel& k) {
+    if (e.engine != Engine::mma || k.left.empty() || e.traits.empty()) return 1;
+    const auto swizzle = e.traits.find("swizzle");
+    if (swizzle == e.traits.end() || swizzle->second != "0") return 1;
+    // All rows of a tile start in the same bank once a row is a whole number of 128-byte lines; ldmatrix reads 16 bytes
+    // of eight rows at a time.
+    return std::clamp<i64>(k.tile.bk * k.left[0].tensor.bits / 8 / 16, 1, 8);
+}
+
 CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
     CtaShape c;
     const Tile& t = k.tile;
     const i64 out = storage_bytes(e.dense.out);
-    c.warp = e.warp.rows ? e.warp : usual_warp(e, t);
     c.thread = e.thread.rows
                    ? e.thread
                    : Shape2{static_cast<int>(std::min<i64>(t.bm, 8)), static_cast<int>(std::min<i64>(t.bn, 8))};
+
+    const bool direct = direct_access(e) != Direct::no;  // a thread an output, nothing in SMEM
+    if (direct) c.thread = {1, 1};
+    c.warp = e.warp.rows ? e.warp : usual_warp(e, t, c.thread);
 
     const i64 outputs = t.bm * t.bn;
     i64 compute_threads = 0;
@@ -70,16 +89,14 @@ CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
     const auto add = [&](const std::vector<Access>& side, i64 elements) {
         for (const Access& a : side) stage += (static_cast<__int128>(elements) * a.tensor.bits + 7) / 8;
     };
-    // A pair of CTAs multiplies together with tcgen05: each keeps half of the right operand's tile.
-    const bool pair = e.engine == Engine::tcgen05 && e.cluster.rows * e.cluster.cols >= 2;
     add(k.left, t.bm * t.bk);
-    add(k.right, t.bk * (pair ? ceil_div(t.bn, 2) : t.bn));
+    add(k.right, t.bk * (multiplies_in_pairs(e) ? ceil_div(t.bn, 2) : t.bn));
     const __int128 pipeline = stage * std::max(1, e.stages);
     const __int128 staging = static_cast<__int128>(t.bm) * std::min(t.bn, staged_columns) * out;
     const bool own_staging = producer;  // the next tile's loads are in flight while the epilogue stores
     const bool reuses_stages = e.engine == Engine::mma && !producer;
     const __int128 smem = own_staging ? pipeline + staging : reuses_stages ? std::max(pipeline, staging) : pipeline;
-    c.smem_bytes = static_cast<i64>(std::min<__int128>(smem, i64{1} << 50));
+    c.smem_bytes = direct ? 0 : static_cast<i64>(std::min<__int128>(smem, i64{1} << 50));
     return c;
 }
 
@@ -120,7 +137,8 @@ Occupancy occupancy(const Experiment& e, const Device& d, const CtaShape& cta) {
             ctas = l.ctas;
             o.limited_by = l.name;
         }
-    if (e.engine == Engine::tcgen05 || e.schedule.kind == Schedule::persistent) ctas = std::min<i64>(ctas, 1);
+    const bool stays = e.schedule.kind == Schedule::persistent || e.schedule.kind == Schedule::stream_k;
+    if (e.engine == Engine::tcgen05 || stays) ctas = std::min<i64>(ctas, 1);
     if (e.ctas > 0) {
         ctas = ctas > 0 ? e.ctas : 0;
         o.limited_by = "said";
@@ -205,8 +223,6 @@ Fit fit_tpu(const Experiment& e, const Device& d, const Kernel& k) {
 }
 
 Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
-    if (e.schedule.kind == Schedule::stream_k)
-        return {"schedule stream_k: its partial tiles are not counted by this model"};
     if (e.sms > static_cast<int>(d.sm_count.value))
         return {fmt::format("sms {}: {} has {}", e.sms, d.id, static_cast<int>(d.sm_count.value))};
     if (!k.matmul) return {};
@@ -227,6 +243,13 @@ Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
     const bool tensor = e.engine != Engine::simt;
     if (tensor && e.dense.dtype == Dtype::f32)
         return {fmt::format("{} has no f32 operands (tf32 is the nearest)", to_string(e.engine))};
+    if (direct_access(e) != Direct::no) {
+        const std::string who = e.rung.empty() ? "a kernel without a shared tile" : "rung " + e.rung;
+        if (e.thread.rows * e.thread.cols > 1 && !e.rung.empty())
+            return {fmt::format("{} computes one output a thread, not {}x{}", who, e.thread.rows, e.thread.cols)};
+        if (i64{e.cluster.rows} * e.cluster.cols > 1)
+            return {fmt::format("{} has no shared memory that a cluster could fill together", who)};
+    }
     if (i64{e.cluster.rows} * e.cluster.cols > 1 && arch < 90)
         return {fmt::format("a cluster needs compute capability 9.0; {} is {}", d.id,
                             d.compute_capability.empty() ? d.arch : d.compute_capability)};

@@ -16,6 +16,14 @@ struct CtaShape {
 };
 CtaShape cta_shape(const Experiment& e, const Device& d, const Kernel& k);
 
+/// tcgen05: two CTAs of a cluster's column multiply together, and each keeps half of the right operand's tile.
+constexpr bool multiplies_in_pairs(const Experiment& e) {
+    return e.engine == Engine::tcgen05 && e.cluster.rows % 2 == 0;
+}
+/// mma: ways in which the banks conflict when fragments are read from SMEM that is not swizzled (traits swizzle=0);
+/// 1 = none.
+i64 bank_conflicts(const Experiment& e, const Kernel& k);
+
 struct Occupancy {
     int ctas_per_sm = 0;     ///< 0: cannot launch
     i64 slots = 0;           ///< CTAs resident on the whole device

@@ -14,7 +14,7 @@ namespace {
 class StackDistances {
 public:
     /// Touches a tile; returns the bits of all tiles touched since, itself included, or -1 for a first touch.
-    i64 touch(std::uint64_t tile, i64 bits) {
+    i64 touch(i64 tile, i64 bits) {
         if (now_ == tree_.size()) compact();
         const auto [it, fresh] = last_.try_emplace(tile, Entry{now_, bits});
         i64 distance = -1;
@@ -46,7 +46,7 @@ private:
         return sum;
     }
     void compact() {
-        std::vector<std::pair<std::size_t, std::uint64_t>> order;
+        std::vector<std::pair<std::size_t, i64>> order;
         for (const auto& [tile, entry] : last_) order.emplace_back(entry.time, tile);
         std::sort(order.begin(), order.end());
         tree_.assign(std::max<std::size_t>(1024, 4 * order.size()), 0);
@@ -59,7 +59,7 @@ private:
     }
 
     std::vector<i64> tree_;
-    std::unordered_map<std::uint64_t, Entry> last_;
+    std::unordered_map<i64, Entry> last_;
     std::size_t now_ = 0;
     i64 total_ = 0;
 };
@@ -71,20 +71,16 @@ struct CurveObserver {
     std::array<i64, operand_count>* written;
     std::array<std::vector<std::pair<i64, i64>>, operand_count>* reuses;
 
-    static std::uint64_t tile(const Access& a, i64 row, i64 col) {
-        return static_cast<std::uint64_t>(a.tensor.name) << 60 ^ static_cast<std::uint64_t>(row) << 30 ^
-               static_cast<std::uint64_t>(col);
-    }
-    void request(const Access& a, i64 row, i64 col, i64 bits, i64) {
-        const i64 distance = stack->touch(tile(a, row, col), bits);
+    void request(const Access& a, i64 id, i64, i64, i64 bits, i64) {
+        const i64 distance = stack->touch(id, bits);
         const auto o = static_cast<std::size_t>(a.tensor.name);
         if (distance < 0)
             (*cold)[o] += bits;
         else
             (*reuses)[o].emplace_back(distance, bits);
     }
-    void write(const Access& a, i64 row, i64 col, i64 bits) {
-        stack->touch(tile(a, row, col), bits);
+    void write(const Access& a, i64 id, i64, i64, i64 bits) {
+        stack->touch(id, bits);
         (*written)[static_cast<std::size_t>(a.tensor.name)] += bits;
     }
     bool step(const Kernel&, TileIndex, i64, i64) { return true; }

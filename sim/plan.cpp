@@ -71,10 +71,21 @@ Kernel matmul(const Experiment& one, const char* name) {
     return k;
 }
 
-/// Turns the last matmul into split-K slices and a reduction that writes what the matmul would have written.
-void split(const Experiment& one, std::vector<Kernel>& kernels) {
-    if (one.schedule.kind != Schedule::split_k) return;
+/// Partial sums of a kernel's outputs, `slices` of each.
+Access partials(const Kernel& k, int slices) {
+    return {{Operand::partial, k.extent.rows, k.extent.cols, 32, static_cast<int>(k.pass)},
+            Axis::rows,
+            Axis::cols,
+            false,
+            slices};
+}
+
+/// Cuts the last matmul's reduction as the schedule says: split-K slices and a kernel that reduces them and writes what
+/// the matmul would have written, or partial sums within a stream-K matmul.
+void cut_reduction(const Experiment& one, std::vector<Kernel>& kernels) {
     Kernel& k = kernels.back();
+    if (one.schedule.kind == Schedule::stream_k) k.partial = partials(k, 1);
+    if (one.schedule.kind != Schedule::split_k) return;
     Kernel reduce;
     reduce.name = "reduce";
     reduce.matmul = false;
@@ -83,11 +94,7 @@ void split(const Experiment& one, std::vector<Kernel>& kernels) {
     reduce.tile = {k.tile.bm, k.tile.bn, 1};
     reduce.batch = k.batch;
     k.splits = static_cast<int>(std::min<i64>(one.schedule.splits, k.k_steps()));
-    const Access slices{{Operand::partial, k.extent.rows, k.extent.cols, 32, static_cast<int>(k.pass)},
-                        Axis::rows,
-                        Axis::cols,
-                        false,
-                        k.splits};
+    const Access slices = partials(k, k.splits);
     reduce.epilogue = {slices};
     reduce.epilogue.insert(reduce.epilogue.end(), k.epilogue.begin(), k.epilogue.end());
     reduce.outputs = std::move(k.outputs);
@@ -105,7 +112,7 @@ void add_forward(const Experiment& whole, const Experiment& one, std::vector<Ker
     if (one.fusion == Fusion::fused && one.residual == Residual::mask)
         k.outputs.push_back(access(whole, Operand::mask, Axis::rows, Axis::cols));
     kernels.push_back(std::move(k));
-    split(one, kernels);
+    cut_reduction(one, kernels);
     if (one.fusion == Fusion::unfused)
         kernels.push_back(
             elementwise(whole, "relu", Pass::forward, one.tile.bm, one.tile.bn, {Operand::z}, Operand::y));
@@ -128,7 +135,7 @@ void add_dgrad(const Experiment& whole, const Experiment& one, std::vector<Kerne
     }
     k.outputs = {access(whole, Operand::dx, Axis::rows, Axis::cols)};
     kernels.push_back(std::move(k));
-    split(one, kernels);
+    cut_reduction(one, kernels);
 }
 
 void add_wgrad(const Experiment& whole, const Experiment& one, std::vector<Kernel>& kernels) {
@@ -140,7 +147,7 @@ void add_wgrad(const Experiment& whole, const Experiment& one, std::vector<Kerne
     if (one.accumulate) k.epilogue = {access(whole, Operand::dw, Axis::rows, Axis::cols)};
     k.outputs = {access(whole, Operand::dw, Axis::rows, Axis::cols)};
     kernels.push_back(std::move(k));
-    split(one, kernels);
+    cut_reduction(one, kernels);
 }
 
 void add_mask(const Experiment& whole, Pass pass, i64 rows_tile, i64 cols_tile, std::vector<Kernel>& kernels) {

@@ -2,6 +2,7 @@
 // An experiment as the kernels it launches, in order: for each, what it reads and writes and how that is tiled. Both
 // counting engines, the time model and the lab read this one description.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,14 +41,15 @@ struct Kernel {
     Extent extent;
     Tile tile;
     i64 batch = 1;
-    std::vector<Access> left;      ///< loaded with every (row tile, k-step): the operand, then its residual if masked
-    std::vector<Access> right;     ///< loaded with every (k-step, column tile)
-    std::vector<Access> epilogue;  ///< read once per output tile: bias, the mask of drelu, dw to accumulate on; an
-                                   ///< elementwise kernel's inputs
-    std::vector<Access> outputs;   ///< written once per output tile, in order
-    int splits = 1;                ///< split-K slices
-    bool in_place = false;         ///< the first output overwrites the first epilogue input
-    bool reverse = false;          ///< elementwise: walk the tiles last to first
+    std::vector<Access> left;       ///< loaded with every (row tile, k-step): the operand, then its residual if masked
+    std::vector<Access> right;      ///< loaded with every (k-step, column tile)
+    std::vector<Access> epilogue;   ///< read once per output tile: bias, the mask of drelu, dw to accumulate on; an
+                                    ///< elementwise kernel's inputs
+    std::vector<Access> outputs;    ///< written once per output tile, in order
+    int splits = 1;                 ///< split-K slices
+    std::optional<Access> partial;  ///< stream-K: f32 slices of tiles that CTAs share, written and read back within
+    bool in_place = false;          ///< the first output overwrites the first epilogue input
+    bool reverse = false;           ///< elementwise: walk the tiles last to first
 
     i64 row_tiles() const { return ceil_div(extent.rows, tile.bm); }
     i64 col_tiles() const { return ceil_div(extent.cols, tile.bn); }

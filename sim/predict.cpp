@@ -66,10 +66,6 @@ std::vector<std::string> notes_on(const Experiment& e, const Device& d, const st
     }
     if (e.residual == Residual::mask && e.pass == Pass::train && e.fusion == Fusion::unfused)
         notes.push_back("the mask is taken as given: the elementwise ReLU of an unfused run writes Y only");
-    if (d.kind == DeviceKind::gpu && (e.rung == "01_naive" || e.rung == "02_coalesced"))
-        notes.push_back(
-            "this rung shares no tile through SMEM: its L1 traffic is not modelled, the counts are those of a shared "
-            "tile");
     return notes;
 }
 

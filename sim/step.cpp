@@ -16,11 +16,11 @@ struct StepObserver {
     i64 target, last, now = 0, read_bits = 0, write_bits = 0;
     int kernel = 0;
 
-    void request(const Access& a, i64 row, i64 col, i64 bits, i64 missing) {
+    void request(const Access& a, i64, i64 row, i64 col, i64 bits, i64 missing) {
         read_bits += missing;
         note(a, row, col, bits, missing > 0 ? Touch::fetched : Touch::kept);
     }
-    void write(const Access& a, i64 row, i64 col, i64 bits) {
+    void write(const Access& a, i64, i64 row, i64 col, i64 bits) {
         write_bits += bits;
         note(a, row, col, bits, Touch::written);
     }

@@ -4,15 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/direct.hpp"
+#include "sim/gpu_work.hpp"
 #include "sim/time_work.hpp"
 
 namespace sim {
 
 namespace {
 
-/// Rows of an ldmatrix: an SMEM layout without swizzle puts all rows of a tile in the same banks once a row is this
-/// long, and eight rows are read at a time.
-constexpr double ldmatrix_row_bytes = 16, ldmatrix_rows = 8;
 constexpr double line_bytes = 128, lanes = 32;
 /// Of narrow types to f32, per SM (CUDA C++ Programming Guide, arithmetic instructions).
 constexpr double conversions_per_clock = 64;
@@ -39,14 +38,6 @@ i64 unit_rows(Engine engine) {
     }
 }
 
-/// Which of a SIMT kernel's threads read neighbouring addresses; none where it shares tiles through SMEM.
-enum class Direct { no, uncoalesced, coalesced };
-Direct direct_access(const Experiment& e) {
-    if (has_trait(e, "access", "uncoalesced") || e.rung == "01_naive") return Direct::uncoalesced;
-    if (has_trait(e, "access", "coalesced") || e.rung == "02_coalesced") return Direct::coalesced;
-    return Direct::no;
-}
-
 /// Lines that copying a tile touches, a warp load at a time: short rows use part of each.
 double lines_of(const Kernel& k, const Access& a) {
     const auto tile = [&](Axis axis) {
@@ -69,12 +60,13 @@ double bytes_of(const Kernel& k, const std::vector<Access>& side) {
 double lsu_clocks(const Experiment& e, const Device& d, const Kernel& k, const CtaShape& cta) {
     const double outputs = as_double(k.tile.bm) * as_double(k.tile.bn), depth = as_double(k.tile.bk);
     const double element = as_double(k.left.empty() ? 32 : k.left[0].tensor.bits) / 8;
-    const Direct direct = direct_access(e);
-    if (direct != Direct::no) {  // every thread loads its own operands through L1
+    if (const Direct direct = direct_access(e); direct != Direct::no) {  // every thread loads its own through L1
         const double returns = std::max(1.0, lanes * 4 / d.l1.bytes_per_clock.or_else(line_bytes));
-        const double left_lines = direct == Direct::uncoalesced ? lanes : 1;
-        const double right_lines = direct == Direct::uncoalesced ? 1 : lanes * element / line_bytes;
-        return outputs / lanes * depth * (std::max(left_lines, returns) + std::max(right_lines, returns));
+        const Lanes layout = lanes_of(direct, k.tile);
+        double a_warp = 0;  // clocks of its loads
+        for (const auto* side : {&k.left, &k.right})
+            for (const Access& a : *side) a_warp += std::max(lines_of_load(a, layout), returns);
+        return outputs / lanes * depth * a_warp;
     }
     // Each thread reads rows + cols operands for rows x cols multiply-adds; a load returns 4 bytes a lane and clock,
     // and unless it is vectorised a narrower element takes as long.
@@ -95,19 +87,13 @@ double conversions(const Experiment& e, const Kernel& k, const CtaShape& cta) {
     return as_double(k.tile.bm) * as_double(k.tile.bn) * as_double(k.tile.bk) * (rows + cols) / (rows * cols);
 }
 
-/// Bytes that cross an SM's SMEM port in one k-step of a tensor-core CTA: as counted, with what the layout adds.
-double smem_bytes(const Experiment& e, const Kernel& k, const Traffic& t, double cta_steps) {
+/// Bytes that cross an SM's SMEM port in one k-step of a tensor-core CTA: as counted, with bank conflicts.
+double smem_bytes(const Kernel& k, const Traffic& t, double cta_steps) {
     double bytes = 0;
-    const bool pair =
-        e.engine == Engine::tcgen05 && e.cluster.rows * e.cluster.cols >= 2;  // half of the right tile each
-    const double row_bytes = as_double(k.tile.bk) * as_double(k.left.empty() ? 16 : k.left[0].tensor.bits) / 8;
-    const double conflicts =
-        has_trait(e, "swizzle", "0") ? std::clamp(row_bytes / ldmatrix_row_bytes, 1.0, ldmatrix_rows) : 1.0;
     for (const auto* side : {&k.left, &k.right})
         for (const Access& a : *side) {
             const Flow& f = t.at(Level::sram).of(a.tensor.name);
-            const double share = pair && side == &k.right ? 0.5 : 1.0;
-            bytes += share * (conflicts * as_double(f.read_bytes) + as_double(f.write_bytes));
+            bytes += as_double(f.moved_read_bytes) + as_double(f.moved_write_bytes);
         }
     return bytes / cta_steps;
 }
@@ -162,7 +148,7 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
     w.math = flops * d.sm_count.value / d.peak_flops(simt ? Dtype::f32 : e.dense.dtype) * quoted / clock;
     if (simt) w.math += conversions(e, k, cta) / conversions_per_clock / clock;
     const double clocks = simt ? lsu_clocks(e, d, k, cta) * line_bytes / d.sram.bytes_per_clock.or_else(line_bytes)
-                               : smem_bytes(e, k, t, cta_steps) / d.sram.bytes_per_clock.or_else(line_bytes);
+                               : smem_bytes(k, t, cta_steps) / d.sram.bytes_per_clock.or_else(line_bytes);
     w.smem = clocks / clock;
 
     for (const auto* side : {&k.left, &k.right})
@@ -191,7 +177,15 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
     const bool prefetches = bulk || trait(e, "reg_prefetch") || (!simt && e.pipeline == Pipeline::multistage);
     w.overlap = prefetches ? INFINITY : simt ? 0 : c.mma_overlap;
     w.stages = e.pipeline == Pipeline::none ? 1 : std::max(1, e.stages);
-    w.persistent = e.schedule.kind == Schedule::persistent;
+    w.persistent = e.schedule.kind == Schedule::persistent || k.partial;
+    if (const GpuWork work(k, e.raster, e.cluster, o.slots); work.shared > 0) {
+        double slices = 0;
+        each_slice(work, [&](i64, i64, i64) { ++slices; });
+        w.shared = as_double(work.shared);
+        w.slice_bytes = as_double(k.tile.bm) * as_double(k.tile.bn) * as_double(k.partial->tensor.bits) / 8;
+        w.slices_per_tile = std::ceil(slices / w.shared);
+        w.slice = w.slice_bytes / (c.epilogue_bytes_per_clock * clock);
+    }
     w.hidden_epilogue =
         w.persistent && !trait(e, "epilogue_serial") &&
         (e.engine == Engine::tcgen05 || (e.engine == Engine::wgmma && e.consumers == Consumers::pingpong));
@@ -221,6 +215,22 @@ double step_seconds(const CtaWork& w, const TimeModel& m, double ctas, double sm
     return ctas > 1 ? soft_max(w.softness, {work, l2, dram, alone}) : std::max(alone, soft_max(w.softness, {l2, dram}));
 }
 
+/// The tiles that stream-K shares: every slot does the same number of k-steps, and pays for the cuts: the slice it
+/// leaves, and those it reads back for the tile it owns.
+double shared_seconds(const CtaWork& w, const TimeModel& m, double store) {
+    const double slots = w.ctas * w.sms, all = w.shared * w.steps;
+    const double busy = std::min(slots, all), ctas = std::ceil(busy / w.sms);
+    const double steps = std::ceil(all / slots) * step_seconds(w, m, ctas, std::ceil(busy / ctas));
+    const double stores = ctas * std::ceil(w.shared / slots) * store;
+    double fix_up = m.on(Term::epilogue) ? ctas * w.slice / m.faster(Limiter::sram) : 0;
+    if (m.on(Term::latency)) fix_up += w.latency / m.faster(Limiter::latency);
+    if (m.on(Term::l2))
+        fix_up +=
+            w.slices_per_tile * ctas * w.slice_bytes / std::min(w.port_rate, w.l2_rate / w.sms) / m.faster(Limiter::l2);
+    if (w.slices_per_tile == 0) fix_up = 0;
+    return (w.hidden_epilogue ? std::max(steps, stores) : steps + stores) + fix_up;
+}
+
 }  // namespace
 
 double seconds(const CtaWork& w, const TimeModel& m) {
@@ -240,8 +250,10 @@ double seconds(const CtaWork& w, const TimeModel& m) {
     if (!m.on(Term::waves)) {
         total = w.tiles / slots * wave(w.ctas, w.sms);
     } else {
-        const double full = std::floor(w.tiles / slots), rest = w.tiles - full * slots;
+        const double whole = w.tiles - w.shared;
+        const double full = std::floor(whole / slots), rest = whole - full * slots;
         if (full > 0) total = full * wave(w.ctas, w.sms);
+        if (w.shared > 0) total += shared_seconds(w, m, store);
         if (rest > 0) {
             const double ctas = std::ceil(rest / w.sms);
             total += wave(ctas, std::ceil(rest / ctas));

@@ -23,6 +23,10 @@ struct CtaWork {
     double latency = 0;                 ///< s from asking for a tile to having it, of hits and misses
     double epilogue = 0;                ///< s, of one CTA
     double launch = 0;
+    // of the tiles that stream-K shares out evenly, whatever waves they fill
+    double shared = 0;                            ///< tiles
+    double slices_per_tile = 0, slice_bytes = 0;  ///< partial sums that a tile's owner reads back, one by one
+    double slice = 0;                             ///< s to store one
     // how it is written
     double warps_per_scheduler = 1;  ///< of one CTA
     double softness = 4;             ///< between an SM's work, L2, DRAM and latency

@@ -1,6 +1,8 @@
 #pragma once
 // Random experiments for property tests: every word of the text form, sizes from 1 up, seeded.
 
+#include <algorithm>
+#include <bit>
 #include <random>
 
 #include "sim/experiment.hpp"
@@ -21,8 +23,15 @@ public:
         return *(from.begin() + integer(0, static_cast<sim::i64>(from.size()) - 1));
     }
 
-    /// An experiment as text, sizes up to `most`; `words` in 100 of the optional words are said.
-    std::string text(sim::i64 most, int words) {
+    /// 1 to `high`, each power of two as likely as the next.
+    sim::i64 spread(sim::i64 high) {
+        const sim::i64 top = sim::i64{1} << integer(0, std::bit_width(static_cast<std::uint64_t>(high)) - 1);
+        return std::min(high, integer(top, 2 * top - 1));
+    }
+
+    /// An experiment as text, sizes up to `most` (evenly or as `spread` does); `words` in 100 of the optional words are
+    /// said.
+    std::string text(sim::i64 most, int words, bool spread_out = false) {
         using namespace sim;
         const Device& d = *all_[static_cast<std::size_t>(integer(0, static_cast<i64>(all_.size()) - 1))];
         const bool gpu = d.kind == DeviceKind::gpu, tpu = d.kind == DeviceKind::tpu, cpu = d.kind == DeviceKind::cpu;
@@ -40,9 +49,10 @@ public:
             return std::to_string(8 * integer(1, 32)) + "x" + std::to_string(8 * integer(1, 32)) + "x" +
                    std::to_string(integer(1, 128));
         };
+        const auto extent = [&] { return spread_out ? std::to_string(spread(most)) : size(most); };
         std::string t = d.id;
         if (say()) t += " batch " + size(3);
-        t += " " + size(most) + "x" + size(most) + "x" + size(most) + " " + dtype;
+        t += " " + extent() + "x" + extent() + "x" + extent() + " " + dtype;
         if (say()) t += std::string(" out ") + pick({"f32", "bf16", "f16"});
         t += " " + pass + " " + fusion;
         const bool may_mask =
@@ -52,18 +62,26 @@ public:
         if ((pass == "wgrad" || pass == "train") && say()) t += " accumulate yes";
         if (fusion == "upstream" && pass != "wgrad" && say()) t += std::string(" drelu ") + pick({"yes", "no"});
         if (fusion == "unfused" && say()) t += " in_place yes";
-        t += " tile " + tile();
-        if (pass == "train") t += " tile.dgrad " + tile() + " tile.wgrad " + tile();
+        const bool unshared = gpu && one_in(8);  // a rung without a shared tile, a thread an output
+        const auto cut = [&] {
+            return unshared ? pick<std::string>({"32x32x", "16x16x", "8x32x", "64x16x", "16x64x", "24x8x"}) + size(64)
+                            : tile();
+        };
+        t += " tile " + cut();
+        if (pass == "train") t += " tile.dgrad " + cut() + " tile.wgrad " + cut();
+        if (unshared) t += std::string(" rung ") + pick({"01_naive", "02_coalesced"});
         if (cpu && say())
             t += std::string(" rung ") + pick({"01_naive", "02_loop_order", "03_cache_tile", "04_packed"});
         if (gpu) {
             if (say()) t += std::string(" raster ") + pick({"along_m", "along_n", "grouped:2", "grouped:8", "hilbert"});
-            if (say()) t += std::string(" schedule ") + pick({"persistent", "split_k:2", "split_k:3"});
+            if (say())
+                t += std::string(" schedule ") + pick({"persistent", "split_k:2", "split_k:3", "stream_k", "stream_k"});
             if (say()) t += " sms " + size(d.sm_count.known() ? static_cast<i64>(d.sm_count.value) : 1);
             if (say()) t += " ctas " + size(3);
-            if (say()) t += " stages " + size(4);
+            if (!unshared && say()) t += " stages " + size(4);
             if (say()) t += std::string(" l2 ") + pick({"cold", "warm"});
-            if (d.compute_capability == "9.0" && say()) t += std::string(" cluster ") + pick({"2x1", "1x2", "2x2"});
+            if ((d.compute_capability == "9.0" || d.compute_capability == "10.0") && !unshared && say())
+                t += std::string(" cluster ") + pick({"2x1", "1x2", "2x2"});
         } else if (say()) {
             t += std::string(" order ") + pick({"mnk", "nmk", "kmn", "mkn", "knm", "nkm"});
         }
@@ -77,7 +95,9 @@ public:
         if (say()) t += " traits source=drawn,seed=" + size(99);
         return t;
     }
-    sim::Experiment experiment(sim::i64 most, int words) { return sim::parse_experiment(text(most, words), devices_); }
+    sim::Experiment experiment(sim::i64 most, int words, bool spread_out = false) {
+        return sim::parse_experiment(text(most, words, spread_out), devices_);
+    }
 
 private:
     std::mt19937 random_;

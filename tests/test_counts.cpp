@@ -104,6 +104,62 @@ TEST_CASE("GPU bytes equal the golden replay, lockstep and staggered") {
     }
 }
 
+TEST_CASE("stream-K bytes equal the golden replay, lockstep and staggered") {
+    int shared = 0, read_from_dram = 0;
+    for (const auto& row : tables::read("stream_k.tsv")) {
+        const auto number = [&](const std::string& column) { return std::stoll(row.at(column)); };
+        std::string text = "a100-sxm4-40gb batch " + row.at("batch") + " " + row.at("m") + "x" + row.at("n") + "x" +
+                           row.at("k") + " bf16 " + row.at("pass") + " " + row.at("fusion");
+        if (row.at("residual") != "-") text += " residual " + row.at("residual");
+        if (row.at("drelu") == "yes") text += " drelu yes";
+        text += " tile " + row.at("bm") + "x" + row.at("bn") + "x" + row.at("bk") + " raster " + row.at("raster") +
+                " schedule stream_k";
+        CAPTURE(text);
+        CAPTURE(row.at("slots"));
+        const Experiment e = parse_experiment(text, tests::catalogue());
+        Device d = tests::catalogue().at(e.device);
+        d.l2.bytes.value = d.l2.effective_bytes.value = static_cast<double>(number("l2"));
+        const auto kernels = plan(e);
+        const Counts c = replay_gpu(e, d, kernels, {number("slots")});
+        const Traffic t = total(c);
+        for (int i = 0; i < operand_count; ++i) {
+            const auto o = static_cast<Operand>(i);
+            const std::string name(to_string(o));
+            if (name == "bias") continue;
+            CAPTURE(name);
+            REQUIRE(t.at(Level::dram).of(o).read_bytes == number(name + "_read"));
+            REQUIRE(t.at(Level::dram).of(o).write_bytes == number(name + "_write"));
+            REQUIRE(t.at(Level::l2).of(o).read_bytes == number(name + "_l2_read"));
+        }
+        REQUIRE(c.kernels.back().at(Level::dram).dirty_at_end_bytes == number("dirty_at_end"));
+        REQUIRE(c.dram_range.staggered_bytes == number("staggered_read") + number("staggered_write"));
+        if (number("partial_write") > 0) ++shared;
+        if (number("partial_read") > 0) ++read_from_dram;
+    }
+    CHECK(shared > 30);
+    CHECK(read_from_dram > 10);
+}
+
+TEST_CASE("stream-K over whole waves is persistent, by replay and by formula") {
+    for (const char* shape : {"2112x2048x512", "1056x4096x300"})  // 33 x 16 and 17 x 32 tiles: see the slots
+        for (const char* raster : {"along_n", "grouped:4", "hilbert"})
+            for (i64 slots : {i64{1}, i64{4}, i64{16}}) {
+                const std::string text =
+                    std::string("h100-sxm5 ") + shape + " bf16 forward fused tile 64x128x64 raster " + raster;
+                const Device& d = tests::catalogue().at("h100-sxm5");
+                const Experiment a = parse_experiment(text + " schedule persistent", tests::catalogue()),
+                                 b = parse_experiment(text + " schedule stream_k", tests::catalogue());
+                const auto kernels = plan(b);
+                REQUIRE(kernels[0].row_tiles() * kernels[0].col_tiles() % slots == 0);
+                for (const auto engine : {replay_gpu, closed_gpu}) {
+                    const Counts x = engine(a, d, plan(a), {slots}), y = engine(b, d, kernels, {slots});
+                    check_same(total(x), total(y));
+                    CHECK(x.dram_range.staggered_bytes == y.dram_range.staggered_bytes);
+                    CHECK(x.exact == y.exact);
+                }
+            }
+}
+
 TEST_CASE("a sequential closed form equals the walk: six orders, trip counts 1 to 3") {
     for (const char* device : {"scratchpad", "tpu-v5e", "cpu"})
         for (const char* order : {"mnk", "nmk", "kmn", "mkn", "knm", "nkm"})

@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 from counting import BITS, Case, own_dims, tile_at, to_bytes, trips, walk_raster  # noqa: E402
 from gpu import gpu  # noqa: E402
 from sequential import sequential  # noqa: E402
+from stream_k import stream_k  # noqa: E402
 
 HERE = Path(__file__).parent
 
@@ -172,7 +173,7 @@ def check_lru():
 
 # ---- Tables ---------------------------------------------------------------------------------------------------------
 
-TABLES = {"orders": orders, "sequential": sequential, "gpu": gpu, "mask": mask, "bounds": bounds}
+TABLES = {"orders": orders, "sequential": sequential, "gpu": gpu, "stream_k": stream_k, "mask": mask, "bounds": bounds}
 
 
 def main():
