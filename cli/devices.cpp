@@ -50,7 +50,7 @@ std::string page(const std::vector<const sim::Device*>& devices, bool has_cpu, i
         if (any) out += heading(kind.title) + table.text(2);
         if (cpu && !has_cpu)
             out += heading("This machine") +
-                   "  cpu: not measured yet; `memwall devices --calibrate` does it in a second or two\n";
+                   "  cpu: not measured yet; `memwall devices --calibrate` does it in seconds\n";
     }
     out.erase(0, 1);
     return out + '\n' +

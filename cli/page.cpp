@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -222,8 +223,9 @@ std::string time_split_text(const sim::Report& r, int width) {
         table.row({k.name, sim::format_us(k.time_us), percent(k.time_us / p.time_us, false), "",
                    fmt::format("limited by {}", to_string(k.limiter))});
         for (const sim::TimeTerm& t : k.terms)
-            table.row({"  " + t.name, sim::format_us(t.time_us), percent(t.time_us / p.time_us, false),
-                       bar(t.time_us / p.time_us, bar_width), meaning(t.name)});
+            if (std::abs(t.time_us) >= 1e-4 * p.time_us)  // what rounds to 0 % of it tells nothing
+                table.row({"  " + t.name, sim::format_us(t.time_us), percent(t.time_us / p.time_us, false),
+                           bar(t.time_us / p.time_us, bar_width), meaning(t.name)});
     }
     std::string out = table.text(2, width);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/direct.hpp"
 #include "sim/experiment_words.hpp"
 #include "sim/text.hpp"
 
@@ -99,6 +100,7 @@ Experiment usual(const Device& d, const Dense& dense, Pass pass, Fusion fusion, 
         e.pipeline = r->pipeline;
     }
     e.tile = usual_tile(d, e.engine, dense.dtype, pass, fusion);
+    if (direct_access(e) != Direct::no) e.tile = {32, 32, 32};  // a thread an output
     e.stages = usual_stages(e.pipeline);
     e.order = d.kind == DeviceKind::cpu ? Order::nkm : Order::mnk;
     return e;

@@ -66,6 +66,8 @@ std::vector<std::string> notes_on(const Experiment& e, const Device& d, const st
     }
     if (e.residual == Residual::mask && e.pass == Pass::train && e.fusion == Fusion::unfused)
         notes.push_back("the mask is taken as given: the elementwise ReLU of an unfused run writes Y only");
+    if (d.kind == DeviceKind::cpu && (e.rung == "01_naive" || e.rung == "02_loop_order"))
+        notes.push_back("this rung walks whole rows: its time is its inner loop's, its bytes are counted as if tiled");
     return notes;
 }
 
