@@ -10,6 +10,8 @@
 #include <new>
 
 #include "cli/text.hpp"
+#include "kernels/cuda/compile.hpp"
+#include "kernels/cuda/runtime.hpp"
 #include "sim/build_info.hpp"
 #include "sim/text.hpp"
 
@@ -33,8 +35,9 @@ std::optional<int> Arguments::count(std::string_view option) const {
 
 namespace {
 
-const Verb* const verbs[] = {&explain_verb,  &predict_verb, &compare_verb, &sweep_verb, &run_verb,
-                             &validate_verb, &devices_verb, &kernels_verb, &lint_verb,  &screenshot_verb};
+const Verb* const verbs[] = {&explain_verb,  &predict_verb,    &compare_verb, &sweep_verb,  &run_verb,
+                             &validate_verb, &devices_verb,    &kernels_verb, &train_verb,  &export_verb,
+                             &lint_verb,     &screenshot_verb, &lessons_verb, &lesson_verb, &quiz_verb};
 
 const std::vector<Option> common_options = {
     {"--device-dir", "DIR", "add the device files (*.toml) of a folder; may be given more than once"},
@@ -79,8 +82,9 @@ std::string help(int width) {
 std::string version() {
     const sim::BuildInfo& b = sim::build_info();
     const auto part = [](const sim::Fit& f) { return f.ok() ? std::string("yes") : "no (" + f.why + ")"; };
-    return fmt::format("memwall {}{}{}, {}\nwindow: {}\nCUDA: {}\n", b.version, b.git.empty() ? "" : " ", b.git,
-                       b.compiler, part(b.window), part(b.cuda));
+    return fmt::format("memwall {}{}{}, {}\nwindow: {}\nCUDA compiler: {}\nNVIDIA GPU: {}\n", b.version,
+                       b.git.empty() ? "" : " ", b.git, b.compiler, part(b.window),
+                       part(kernels::cuda::compiler_available()), part(kernels::cuda::available()));
 }
 
 /// What CLI11 read: the verb, or null where none was named.

@@ -6,13 +6,16 @@
 #include <ostream>
 
 #include "cli/capacity.hpp"
+#include "cli/counted.hpp"
 #include "cli/page.hpp"
 #include "cli/published.hpp"
 #include "cli/story.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
+#include "kernels/glass/run.hpp"
 #include "sim/report.hpp"
 #include "sim/sweep.hpp"
+#include "sim/text.hpp"
 
 namespace cli {
 
@@ -69,6 +72,13 @@ int explain(const Arguments& arguments, Session& session) {
     if (const std::string* said = arguments.value("--claim")) claim = parse_duration_us(*said);
     const sim::Catalogue& devices = session.devices_for({&text, 1});
     const sim::Experiment asked = sim::parse_scene(text, devices).experiment;
+    const std::string* backend = arguments.value("--backend");
+    if (backend && *backend != "glass")
+        throw sim::BadInput(
+            fmt::format("--backend {}: expected glass; memwall run has the others", sim::quote(*backend)));
+    const bool under_glass = backend != nullptr;
+    if (under_glass && devices.at(asked.device).kind != sim::DeviceKind::gpu)
+        throw NotAvailable(fmt::format("{} is no GPU; glass runs the kernels of one", asked.device));
     const sim::Report r = sim::predict(asked, devices);
     const sim::Device& d = devices.at(r.experiment.device);
     const int width = session.terminal().width;
@@ -95,6 +105,15 @@ int explain(const Arguments& arguments, Session& session) {
     fusing.tile_dgrad = asked.tile_dgrad;
     fusing.tile_wgrad = asked.tile_wgrad;
     page += fusion_text(fusing, devices, width);
+    if (under_glass && r.fit.ok()) {
+        const sim::Experiment own = kernels::resolved(r.experiment);  // what its kernels really do
+        const auto counted = kernels::glass::run(own, d, {}, [&](double share) { session.progress("run", share); });
+        session.progress("run", 1);
+        page += counted.fit.ok()
+                    ? heading("What its kernel does, on the processor under glass") +
+                          counted_text(sim::predict(own, devices), d, counted, width) + source_text(counted)
+                    : paragraphs("Under glass", {"Does not fit: " + counted.fit.why + "."}, width);
+    }
     page += rivals(measured, width);
     page += paragraphs("Notes", r.notes, width);
     std::string left_out;
@@ -115,7 +134,8 @@ const Verb explain_verb = {
     .least = 0,
     .most = 1,
     .joins = true,
-    .options = {{"--claim", "TIME", "judge a claimed time (2107us, 35ms) by the inequality it breaks"}},
+    .options = {{"--backend", "glass", "run its kernel on the processor too, and show the source with its counts"},
+                {"--claim", "TIME", "judge a claimed time (2107us, 35ms) by the inequality it breaks"}},
     .run = explain,
 };
 

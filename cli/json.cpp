@@ -1,7 +1,13 @@
 #include "cli/json.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "cli/counted.hpp"
+
+#include "cli/counted.hpp"
 
 namespace cli {
 namespace {
@@ -185,15 +191,53 @@ std::string predict_document(const sim::Report& report, const sim::Catalogue& de
     return dump(report_json(report, devices));
 }
 
-std::string run_document(const sim::Report& report, const Measured& m, const sim::Catalogue& devices) {
+std::string run_document(const sim::Report& report, const kernels::RunResult& r, const sim::Catalogue& devices) {
     Json document = report_json(report, devices);
-    document["measured"] = {{"median_us", number(m.median_us)},
-                            {"min_us", number(m.min_us)},
-                            {"max_us", number(m.max_us)},
-                            {"samples", m.samples},
-                            {"max_error", number(m.max_error)},
-                            {"machine", m.machine},
-                            {"counters", nullptr}};
+    Json counters = nullptr;
+    if (r.counters)
+        counters = {
+            {"dram", {{"read_bytes", r.counters->dram_read_bytes}, {"write_bytes", r.counters->dram_write_bytes}}},
+            {"l2", {{"read_bytes", r.counters->l2_read_bytes}, {"write_bytes", r.counters->l2_write_bytes}}},
+            {"smem", {{"wavefronts", r.counters->smem_wavefronts}, {"conflicts", r.counters->smem_conflicts}}}};
+    document["measured"] = {{"median_us", number(r.median_us)},
+                            {"min_us", number(r.min_us)},
+                            {"max_us", number(r.max_us)},
+                            {"samples", r.samples_us.size()},
+                            {"max_error", number(r.max_error)},
+                            {"machine", r.machine},
+                            {"counters", counters}};
+    return dump(document);
+}
+
+std::string counted_document(const sim::Report& report, const kernels::glass::Counted& c,
+                             const sim::Catalogue& devices) {
+    Json document = report_json(report, devices);
+    const auto level = [](const kernels::glass::LevelBytes& b) {
+        return Json{{"read_bytes", b.read_bytes}, {"write_bytes", b.write_bytes}};
+    };
+    Json lines = Json::array(), races = Json::array();
+    for (const kernels::glass::LineCount& l : c.lines)
+        lines.push_back({{"file", l.file},
+                         {"line", l.line},
+                         {"instructions", l.instructions},
+                         {"active_lanes", l.active_lanes},
+                         {"bytes", l.bytes},
+                         {"sectors", l.sectors},
+                         {"ideal_sectors", l.ideal_sectors},
+                         {"wavefronts", l.wavefronts},
+                         {"ideal_wavefronts", l.ideal_wavefronts}});
+    for (const kernels::glass::Finding& f : c.findings) races.push_back(finding_text(f));
+    document["counted"] = {{"max_error", number(c.max_error)},
+                           {"dram", c.dram ? level(*c.dram) : Json(nullptr)},
+                           {"l2", level(c.l2)},
+                           {"sram", level(c.sram)},
+                           {"sectors", c.sectors},
+                           {"wavefronts", c.wavefronts},
+                           {"ideal_wavefronts", c.ideal_wavefronts},
+                           {"bank_conflicts", c.bank_conflicts()},
+                           {"lines", lines},
+                           {"races", races},
+                           {"sampled", c.sampled}};
     return dump(document);
 }
 
@@ -247,18 +291,47 @@ std::string devices_document(const std::vector<const sim::Device*>& devices) {
     return dump(document);
 }
 
-std::string kernels_document(const std::vector<KernelRow>& kernels) {
+std::string lessons_document(const lessons::Course& course) {
     Json document = Json::array();
-    for (const KernelRow& k : kernels)
-        document.push_back({{"rung", k.rung},
-                            {"idea", k.idea},
-                            {"engine", k.engine},
-                            {"pipeline", k.pipeline},
-                            {"passes", k.passes},
-                            {"fusions", k.fusions},
-                            {"dtypes", k.dtypes},
-                            {"arch_min", k.arch_min.empty() ? Json(nullptr) : Json(k.arch_min)},
-                            {"available", fits_json(k.available)}});
+    for (const lessons::Lesson* en : course.lessons(lessons::Language::en)) {
+        const lessons::Lesson* zh = course.find(en->id, lessons::Language::zh);
+        Json titles = {{"en", en->title}}, langs = {"en"};
+        if (zh) {
+            titles["zh"] = zh->title;
+            langs.push_back("zh");
+        }
+        document.push_back({{"id", en->id},
+                            {"title", titles},
+                            {"langs", langs},
+                            {"minutes", en->minutes},
+                            {"steps", en->steps.size()}});
+    }
+    return dump(document);
+}
+
+std::string kernels_document(const std::vector<KernelRow>& kernels, bool with_resources) {
+    Json document = Json::array();
+    for (const KernelRow& k : kernels) {
+        Json row = {{"rung", k.rung},
+                    {"idea", k.idea},
+                    {"engine", k.engine},
+                    {"pipeline", k.pipeline},
+                    {"passes", k.passes},
+                    {"fusions", k.fusions},
+                    {"dtypes", k.dtypes},
+                    {"arch_min", k.arch_min.empty() ? Json(nullptr) : Json(k.arch_min)},
+                    {"available", fits_json(k.available)}};
+        if (with_resources)
+            for (const char* key : {"tile", "registers", "smem_bytes", "spill_bytes", "compile_ms"}) row[key] = nullptr;
+        if (const auto& c = k.compiled) {
+            row["tile"] = fmt::format("{}x{}x{}", c->tile.bm, c->tile.bn, c->tile.bk);
+            row["registers"] = c->registers;
+            row["smem_bytes"] = c->smem_bytes;
+            row["spill_bytes"] = c->spill_bytes;
+            row["compile_ms"] = c->compile_ms;
+        }
+        document.push_back(row);
+    }
     return dump(document);
 }
 

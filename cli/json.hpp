@@ -6,6 +6,9 @@
 #include <vector>
 
 #include "cli/steps.hpp"
+#include "kernels/glass/run.hpp"
+#include "kernels/run.hpp"
+#include "lessons/course.hpp"
 #include "sim/report.hpp"
 #include "sim/validate.hpp"
 
@@ -17,14 +20,14 @@ struct KernelRow {
     std::vector<std::string> passes, fusions, dtypes;
     std::string arch_min;  ///< empty: any
     sim::Fit available;
-};
-
-/// What a clock said of an experiment that was run here.
-struct Measured {
-    double median_us = 0, min_us = 0, max_us = 0;
-    int samples = 0;
-    double max_error = 0;
-    std::string machine;
+    /// What the compiler says of it for an architecture that was named.
+    struct Compiled {
+        sim::Tile tile;
+        int registers = 0;
+        sim::i64 smem_bytes = 0, spill_bytes = 0;
+        double compile_ms = 0;
+    };
+    std::optional<Compiled> compiled = {};
 };
 
 /// A row of a sweep as a report; `reason` says why it was rejected, else rank >= 1.
@@ -38,12 +41,18 @@ struct RankedReport {
 
 std::string predict_document(const sim::Report& report, const sim::Catalogue& devices);
 /// predict's object with "measured" added.
-std::string run_document(const sim::Report& report, const Measured& measured, const sim::Catalogue& devices);
+std::string run_document(const sim::Report& report, const kernels::RunResult& result, const sim::Catalogue& devices);
+/// predict's object with "counted" added.
+std::string counted_document(const sim::Report& report, const kernels::glass::Counted& counted,
+                             const sim::Catalogue& devices);
 std::string compare_document(const sim::Report& a, const sim::Report& b, const std::vector<TimeStep>& steps,
                              const sim::Catalogue& devices);
 std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Catalogue& devices);
 std::string validate_document(const sim::Validation& validation);
 std::string devices_document(const std::vector<const sim::Device*>& devices);
-std::string kernels_document(const std::vector<KernelRow>& kernels);
+std::string lessons_document(const lessons::Course& course);
+/// `with_resources`: for an architecture that was named, so that each row has the keys of Compiled, null where it does
+/// not compile for it.
+std::string kernels_document(const std::vector<KernelRow>& kernels, bool with_resources = false);
 
 }  // namespace cli

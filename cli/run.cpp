@@ -9,13 +9,17 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/counted.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json.hpp"
 #include "cli/page.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
+#include "kernels/cuda/run.hpp"
+#include "kernels/glass/run.hpp"
 #include "sim/build_info.hpp"
 #include "sim/measurement.hpp"
+#include "sim/sweep.hpp"
 #include "sim/text.hpp"
 
 namespace cli {
@@ -24,21 +28,34 @@ namespace {
 namespace fs = std::filesystem;
 using Row = std::map<std::string, std::string>;
 
-/// Which backend is meant, and that it can run on this device: else bad input or NotAvailable.
-void check_backend(const std::string* said, const sim::Device& d) {
-    const std::string_view usual = d.kind == sim::DeviceKind::gpu ? "cuda" : "cpu";
-    const std::string_view backend = said ? std::string_view(*said) : usual;
-    if (backend == "cuda" || backend == "glass")
-        throw NotAvailable(
-            fmt::format("backend {} is not available here: this version has CPU kernels only, so {} can be predicted "
-                        "and not run",
-                        backend, d.id));
-    if (backend != "cpu")
-        throw sim::BadInput(
-            fmt::format("--backend {} is no backend; expected cpu, cuda or glass", sim::quote(backend)));
-    if (d.kind != sim::DeviceKind::cpu)
+enum class Backend { cpu, cuda, glass };
+
+/// The backend that is meant, and that it can run on this device: else bad input or NotAvailable.
+Backend backend_of(const std::string* said, const sim::Device& d) {
+    const bool gpu = d.kind == sim::DeviceKind::gpu;
+    const std::string_view name = said ? std::string_view(*said) : gpu ? "cuda" : "cpu";
+    const Backend backend = name == "cpu"    ? Backend::cpu
+                            : name == "cuda" ? Backend::cuda
+                            : name == "glass"
+                                ? Backend::glass
+                                : throw sim::BadInput(fmt::format(
+                                      "--backend {} is no backend; expected cpu, cuda or glass", sim::quote(name)));
+    if (backend == Backend::cpu && d.kind != sim::DeviceKind::cpu)
         throw NotAvailable(fmt::format("{} is a {}; backend cpu runs on this machine's processor ({}), device cpu",
                                        d.id, to_string(d.kind), kernels::cpu::processor_name()));
+    if (backend != Backend::cpu && !gpu)
+        throw NotAvailable(
+            fmt::format("{} is a {}; backend {} runs the kernels of a GPU", d.id, to_string(d.kind), name));
+    if (backend == Backend::cuda) {
+        if (const sim::Fit here = kernels::cuda::available(); !here.ok())
+            throw NotAvailable(
+                fmt::format("backend cuda is not available here: {} (backend glass runs the same kernels on "
+                            "the processor and counts)",
+                            here.why));
+        if (const sim::Fit same = kernels::cuda::same_gpu(d, kernels::cuda::gpu()); !same.ok())
+            throw NotAvailable(same.why);
+    }
+    return backend;
 }
 
 /// That rows can be appended to the file, before time is spent on them.
@@ -69,7 +86,7 @@ std::string row_id(const sim::Experiment& e) {
                        utc("%Y%m%d%H%M%S"), now.tv_nsec / 1000);
 }
 
-Row record_of(const sim::Experiment& e, const kernels::cpu::RunResult& r, const sim::Catalogue& devices) {
+Row record_of(const sim::Experiment& e, const kernels::RunResult& r, const sim::Catalogue& devices) {
     const sim::Dense& l = e.dense;
     Row row = {{"id", row_id(e)},
                {"split", "recorded"},
@@ -100,15 +117,21 @@ Row record_of(const sim::Experiment& e, const kernels::cpu::RunResult& r, const 
                {"cache", r.cold ? "cold" : "warm"},
                {"data", r.data},
                {"machine", r.machine},
+               {"driver", r.driver},
+               {"clock_mhz", r.clocks.clock_mhz > 0 ? plain(r.clocks.clock_mhz) : ""},
+               {"power_w", r.clocks.power_w > 0 ? plain(r.clocks.power_w) : ""},
                {"date", utc("%Y-%m-%d")},
                {"git", std::string(sim::build_info().git)}};
+    if (r.counters) {
+        row["dram_bytes"] = plain(r.counters->dram_read_bytes + r.counters->dram_write_bytes);
+        row["l2_hit_pct"] = plain(100 * r.counters->l2_hit_share);
+    }
     if (e.fusion == sim::Fusion::unfused)
         row["traits"] = e.pass == sim::Pass::forward ? "extra_pass=relu" : "extra_pass=mask";
     return row;
 }
 
-std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, const sim::Catalogue& devices,
-                 int width) {
+std::string page(const sim::Report& report, const kernels::RunResult& r, const sim::Catalogue& devices, int width) {
     std::string out = sim::to_string(report.experiment, devices) + '\n';
     out += subject_text(report, devices.at(report.experiment.device), width) + '\n';
     const std::string samples =
@@ -128,7 +151,7 @@ std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, co
     if (r.kernels.size() > 1) {
         Table table("lrr");
         table.row({"kernel", "predicted", "measured"});
-        for (const kernels::cpu::KernelMedian& k : r.kernels) {
+        for (const kernels::KernelMedian& k : r.kernels) {
             std::string predicted = "-";
             if (report.predicted)
                 for (const sim::KernelReport& p : report.predicted->kernels)
@@ -144,6 +167,21 @@ std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, co
                             r.cold ? fmt::format("{} sets of operands in turn, so that each starts from DRAM", r.sets)
                                    : std::string("caches as the run before left them")),
                 width, 2, 2);
+    if (r.clocks.clock_mhz > 0)
+        out += wrap(
+            fmt::format("Clocks: {:.0f} MHz, memory {:.0f} MHz, {:.0f} W{}.", r.clocks.clock_mhz, r.clocks.memory_mhz,
+                        r.clocks.power_w, r.clocks.throttled.empty() ? "" : ", held back by " + r.clocks.throttled),
+            width, 2, 2);
+    if (r.counters)
+        out += wrap(
+            fmt::format("Counted by the GPU: {} read from DRAM and {} written, {} read from L2 ({} hit); a copy of "
+                        "known bytes just before counted {} and {} of what it moved.",
+                        sim::format_bytes(r.counters->dram_read_bytes), sim::format_bytes(r.counters->dram_write_bytes),
+                        sim::format_bytes(r.counters->l2_read_bytes), percent(r.counters->l2_hit_share, false),
+                        percent(r.counters->calibration_read, false), percent(r.counters->calibration_write, false)),
+            width, 2, 2);
+    else if (!r.counters_why.empty())
+        out += wrap(fmt::format("No counters: {}.", r.counters_why), width, 2, 2);
     out +=
         wrap(fmt::format(
                  "First checked against a double-precision reference: {}; largest error {:.1e} of the largest value.",
@@ -152,12 +190,47 @@ std::string page(const sim::Report& report, const kernels::cpu::RunResult& r, co
     return out;
 }
 
+/// Runs an experiment's own kernels on the processor, counted access by access.
+int run_under_glass(const sim::Experiment& asked, const sim::Catalogue& devices, const Arguments& arguments,
+                    Session& session, Interrupt& interrupt) {
+    if (arguments.has("--record"))
+        throw sim::BadInput("--record with --backend glass: expected a backend that measures; glass counts");
+    sim::Experiment e = asked;
+    const sim::Device& d = devices.at(e.device);
+    sim::Fit fit = sim::resolve_best(e, d);
+    if (fit.ok()) e = kernels::resolved(e);
+    const sim::Report report = sim::predict(e, devices);
+    if (fit.ok()) fit = report.fit;
+    kernels::glass::Counted c;
+    if (fit.ok())
+        c = kernels::glass::run(
+            e, d, {}, [&](double share) { session.progress("run", share); }, interrupt.token());
+    session.progress("run", 1);
+    if (fit.ok()) fit = c.fit;
+    if (!fit.ok()) {
+        session.err() << fmt::format("memwall: does not fit: {}\n", fit.why);
+        return does_not_fit;
+    }
+    if (interrupt.stopped() || c.cancelled) return stopped(session, "the run was stopped; nothing is printed of it");
+    if (arguments.has("--json")) {
+        session.out() << counted_document(report, c, devices);
+    } else {
+        session.out() << sim::to_string(report.experiment, devices) << '\n'
+                      << subject_text(report, d, session.terminal().width)
+                      << counted_text(report, d, c, session.terminal().width);
+    }
+    return c.ok() ? done : our_fault;
+}
+
 int run(const Arguments& arguments, Session& session) {
     const std::string& text = arguments.words[0];
     Interrupt interrupt(session.terminal().interactive);
     const sim::Catalogue& devices = session.devices_for({&text, 1});
     const sim::Experiment asked = sim::parse_scene(text, devices).experiment;
-    check_backend(arguments.value("--backend"), devices.at(asked.device));
+    const Backend backend = backend_of(arguments.value("--backend"), devices.at(asked.device));
+    if (arguments.has("--counters") && backend != Backend::cuda)
+        throw sim::BadInput("--counters: expected --backend cuda, whose GPU has such counters");
+    if (backend == Backend::glass) return run_under_glass(asked, devices, arguments, session, interrupt);
     const std::string* record = arguments.value("--record");
     if (record) check_record(*record);
 
@@ -168,17 +241,20 @@ int run(const Arguments& arguments, Session& session) {
         return does_not_fit;
     };
     if (!report.fit.ok()) return refuse(report.fit.why);
-    const kernels::cpu::RunResult r = kernels::cpu::run(
-        kernels::op_of(e), kernels::cpu::config_of(e), {}, [&](double share) { session.progress("run", share); }, interrupt.token());
+    const auto progress = [&](double share) { session.progress("run", share); };
+    kernels::RunOptions options;
+    options.counters = arguments.has("--counters");
+    const kernels::RunResult r =
+        backend == Backend::cuda
+            ? kernels::cuda::run(e, options, progress, interrupt.token())
+            : kernels::cpu::run(kernels::op_of(e), kernels::cpu::config_of(e), options, progress, interrupt.token());
     session.progress("run", 1);
     if (!r.fit.ok()) return refuse(r.fit.why);
     if (interrupt.stopped() || r.cancelled) return stopped(session, "the run was stopped; nothing was recorded");
 
     if (record) sim::append_measurements(*record, {record_of(e, r, devices)});
     if (arguments.has("--json")) {
-        session.out() << run_document(
-            report, {r.median_us, r.min_us, r.max_us, static_cast<int>(r.samples_us.size()), r.max_error, r.machine},
-            devices);
+        session.out() << run_document(report, r, devices);
     } else {
         session.out() << page(report, r, devices, session.terminal().width);
         if (record) session.out() << fmt::format("\nOne row was added to {}\n", *record);
@@ -196,7 +272,8 @@ const Verb run_verb = {
     .most = 1,
     .joins = true,
     .options = {{"--backend", "cpu|cuda|glass", "who runs it (default: by the device's kind)"},
-                {"--json", "", "predict's object and what was measured"},
+                {"--json", "", "predict's object and what was measured or counted"},
+                {"--counters", "", "read the GPU's own counters too (DRAM, L2, shared memory), where it lets us"},
                 {"--record", "FILE.csv", "add the measurement to a file, made where there is none"}},
     .run = run,
 };

@@ -17,6 +17,7 @@
 
 #if MEMWALL_HAS_GUI
 #include "gui/run.hpp"
+#include "gui/views.hpp"
 #endif
 
 namespace cli {
@@ -68,11 +69,21 @@ gui::ShotOptions options_of(const Arguments& arguments) {
     if (const std::string* lang = arguments.value("--lang"))
         options.appearance.language = one_of("--lang", *lang, std::array{gui::Language::en, gui::Language::zh});
     if (const std::string* view = arguments.value("--view")) {
-        constexpr std::array<std::string_view, 2> views = {"explore", "measure"};
+        std::vector<std::string_view> views = {"learn", "explore", "measure"};
+        for (const gui::ViewRow& row : gui::views())
+            if (gui::name_of(row) != "measure") views.push_back(gui::name_of(row));
         if (std::find(views.begin(), views.end(), *view) == views.end())
             throw sim::BadInput(fmt::format("--view {}: expected one of {}", sim::quote(*view), sim::listed(views)));
         options.view = *view;
     }
+    if (const std::string* lesson = arguments.value("--lesson")) options.lesson = *lesson;
+    if (const std::string* step = arguments.value("--step")) {
+        bool ok = !options.lesson.empty();
+        options.step = number<int>(*step, ok);
+        if (!ok)
+            throw sim::BadInput(fmt::format("--step {}: expected a step's number, beside --lesson", sim::quote(*step)));
+    }
+    options.welcome = arguments.has("--welcome");
     return options;
 }
 
@@ -121,7 +132,12 @@ const Verb screenshot_verb = {
     .joins = true,
     .options = {{"-o", "FILE.png", "where to; must be said"},
                 {"--text", "FILE", "also the strings drawn, one a line with its box"},
-                {"--view", "explore|measure", "the layout (default: the scene's)"},
+                {"--view", "learn|explore|measure|VIEW",
+                 "the layout (default: the scene's), or one view alone: tiles, capacity, …"},
+                {"--lesson", "ID",
+                 "a step of a lesson, before an answer: its number, its name or a file ending in .md"},
+                {"--step", "N", "of that lesson (default 1)"},
+                {"--welcome", "", "with the card of the first start"},
                 {"--lang", "en|zh", ""},
                 {"--size", "WxH", "pixels (default 1600x1000)"},
                 {"--scale", "S", "text size, 0.75 to 3 (default 1)"},

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <ostream>
+#include <iostream>
 
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
@@ -42,6 +42,8 @@ Session::Session(Terminal terminal, const std::vector<std::string>& device_folde
         devices_.add_folder(own.string());
     for (const std::string& folder : device_folders) devices_.add_folder(folder);
 }
+
+std::istream& Session::in() { return terminal_.in ? *terminal_.in : std::cin; }
 
 const sim::Catalogue& Session::devices_for(std::span<const std::string> texts) {
     if (!devices_.find("cpu") && std::any_of(texts.begin(), texts.end(), names_cpu)) {

@@ -5,11 +5,11 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kernels/not_available.hpp"
 #include "sim/device.hpp"
 
 namespace cli {
@@ -17,10 +17,8 @@ namespace cli {
 /// Exit codes: a contract of the command line.
 enum Exit : int { done = 0, our_fault = 1, bad_input = 2, does_not_fit = 3, not_available = 4, interrupted = 130 };
 
-/// A backend, a part of this build or a machine that is not here. One line; exit code 4.
-struct NotAvailable : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+/// A backend, a part of this build or a machine that is not here.
+using kernels::NotAvailable;
 
 /// One option of a verb; `value` names what follows it ("N"), or is empty for a switch.
 struct Option {
@@ -45,9 +43,10 @@ struct Arguments {
 struct Terminal {
     std::ostream& out;
     std::ostream& err;
-    int width = 80;            ///< columns that prose is wrapped to
-    bool progress = false;     ///< err is a terminal: progress may be drawn on it
-    bool interactive = false;  ///< a person may be asked to wait: Ctrl-C stops cleanly
+    int width = 80;              ///< columns that prose is wrapped to
+    bool progress = false;       ///< err is a terminal: progress may be drawn on it
+    bool interactive = false;    ///< a person may be asked to wait: Ctrl-C stops cleanly
+    std::istream* in = nullptr;  ///< where answers come from; null = the standard input
 };
 
 /// One run of the program: its terminal and the devices it knows.
@@ -57,6 +56,7 @@ public:
 
     std::ostream& out() { return terminal_.out; }
     std::ostream& err() { return terminal_.err; }
+    std::istream& in();
     const Terminal& terminal() const { return terminal_; }
 
     /// The devices built in, those of ~/.config/memwall/devices and of --device-dir.
@@ -88,8 +88,8 @@ struct Verb {
 };
 
 // One file each; the table in cli.cpp lists them in the order of --help.
-extern const Verb explain_verb, predict_verb, compare_verb, sweep_verb, run_verb, validate_verb, devices_verb,
-    kernels_verb, lint_verb, screenshot_verb;
+extern const Verb train_verb, explain_verb, predict_verb, compare_verb, sweep_verb, run_verb, validate_verb,
+    devices_verb, kernels_verb, export_verb, lint_verb, screenshot_verb, lessons_verb, lesson_verb, quiz_verb;
 
 /// The experiment that `memwall explain` shows when none is given: the published kernel that began the project.
 extern const std::string_view default_experiment;

@@ -1,5 +1,5 @@
 # What Memwall links: an installed copy first, else the pinned upstream source. What is optional and cannot be had leaves
-# a reason behind, never an error: MEMWALL_NO_WINDOW and MEMWALL_NO_CUDA are empty exactly where the part is built.
+# a reason behind, never an error: MEMWALL_NO_WINDOW is empty exactly where the window is built.
 
 # memwall_fetch(NAME REPOSITORY REVISION): the sources in ${NAME}_SOURCE_DIR, left empty after at most two minutes.
 # (FetchContent stops the whole configuration when a host cannot be reached.)
@@ -85,20 +85,11 @@ if(MEMWALL_GUI)
     set(MEMWALL_NO_WINDOW "${DearImGui_NOT_FOUND_MESSAGE}")
 endif()
 
-set(MEMWALL_NO_CUDA "built with MEMWALL_CUDA=OFF")
-if(MEMWALL_CUDA)
-    find_package(CUDAToolkit QUIET)
-    if(CUDA_nvrtc_LIBRARY)
-        # Not CUDA::nvrtc: it would link the driver, which a machine without a GPU does not have.
-        add_library(memwall_nvrtc INTERFACE)
-        target_include_directories(memwall_nvrtc SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
-        target_link_libraries(memwall_nvrtc INTERFACE "${CUDA_nvrtc_LIBRARY}")
-        set(MEMWALL_NO_CUDA "")
-    elseif(MEMWALL_CUDA STREQUAL "AUTO")
-        set(MEMWALL_NO_CUDA "no CUDA toolkit with NVRTC was found when this program was built")
-    else()
-        message(FATAL_ERROR "MEMWALL_CUDA=ON, but no CUDA toolkit with NVRTC was found")
-    endif()
+# CUDA is opened at run time, where it is. Only tests look at NVIDIA's headers, to hold our declarations to them.
+if(MEMWALL_TESTS)
+    find_path(MEMWALL_CUDA_HEADERS cuda_runtime_api.h
+        HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES include)
+    mark_as_advanced(MEMWALL_CUDA_HEADERS)
 endif()
 
 # The commit that goes into recorded measurements; configured again when HEAD moves.

@@ -11,7 +11,7 @@ namespace gui {
 
 class Lab;
 
-enum class Menu { file, edit, view, step, help };
+enum class Menu { file, edit, view, step, learn, help };
 
 struct Action {
     Menu menu;

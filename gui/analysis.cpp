@@ -33,6 +33,7 @@ Analysis analyse(const Analysis::Question& q, const Job& job) {
     if (!e.tile.is_best()) {
         a.kernels = sim::plan(e);
         a.steps = sim::step_count(a.kernels);
+        a.walk = Walk(e, q.devices->at(e.device), a.kernels);
         for (sim::Fusion fusion : {sim::Fusion::unfused, sim::Fusion::fused}) {
             if (fusion == e.fusion || job.stop.stop_requested()) continue;
             if (const auto other = with_fusion(e, fusion, *q.devices))
@@ -45,27 +46,6 @@ Analysis analyse(const Analysis::Question& q, const Job& job) {
 
 sim::StepState step_state(const Stepping::Question& q, const Job&) {
     return sim::step_at(q.experiment, q.devices->at(q.experiment.device), sim::plan(q.experiment), q.step);
-}
-
-sim::i64 tile_step(const Analysis& a, const sim::Device& device, sim::i64 step, int direction) {
-    const sim::Experiment& e = a.report.experiment;
-    const auto state = [&](sim::i64 n) { return sim::step_at(e, device, a.kernels, n); };
-    if (device.kind == sim::DeviceKind::gpu) {
-        const sim::i64 slots = a.report.predicted ? a.report.predicted->slots.value_or(1) : 1;
-        const sim::Kernel& kernel = a.kernels.front();
-        const sim::i64 tiles = kernel.row_tiles() * kernel.col_tiles() * kernel.batch * kernel.splits;
-        return std::clamp<sim::i64>(step + direction * std::min(slots, tiles), 0, a.steps);
-    }
-    constexpr sim::i64 farthest = 100'000;  // a tile with more k-steps is left in jumps
-    const sim::StepState from = state(step);
-    sim::i64 n = step;
-    for (sim::i64 i = 0; i < farthest; ++i) {
-        n += direction;
-        if (n <= 0 || n >= a.steps) break;
-        const sim::StepState at = state(n);
-        if (at.kernel != from.kernel || !(at.tile == from.tile)) break;
-    }
-    return std::clamp<sim::i64>(n, 0, a.steps);
 }
 
 const sim::SweepRow* Sweep::at(std::size_t bm, std::size_t bn, std::size_t bk) const {

@@ -7,6 +7,7 @@
 
 #include "gui/document.hpp"
 #include "gui/latest.hpp"
+#include "gui/walk.hpp"
 #include "sim/plan.hpp"
 #include "sim/report.hpp"
 #include "sim/step.hpp"
@@ -33,6 +34,7 @@ struct Analysis {
     std::optional<sim::Report> baseline;
     std::vector<sim::Kernel> kernels;  // empty when no tile fits ("tile best")
     sim::i64 steps = 0;
+    Walk walk;
 };
 Analysis analyse(const Analysis::Question&, const Job&);
 
@@ -46,10 +48,6 @@ struct Stepping {
     };
 };
 sim::StepState step_state(const Stepping::Question&, const Job&);
-
-/// The first step after (+1) or before (-1) `step` at which another output tile is in work. On a GPU many are at once:
-/// there it is the step at which the same CTA is at its next k-step.
-sim::i64 tile_step(const Analysis& a, const sim::Device& device, sim::i64 step, int direction);
 
 /// Every legal tile of a space as a table over bm, bn and bk.
 struct Sweep {

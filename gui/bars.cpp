@@ -11,6 +11,7 @@
 #include "gui/actions.hpp"
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/views.hpp"
 
@@ -84,11 +85,13 @@ void edit_line(Lab& lab) {
     }
     const float buttons = button_width(Str::undo) + button_width(Str::redo) + button_width(Str::copy) +
                           3 * ImGui::GetStyle().ItemSpacing.x;
-    ImGui::SetNextItemWidth(std::max(em(10), ImGui::GetContentRegionAvail().x - buttons));
+    const bool roomy = ImGui::GetContentRegionAvail().x > buttons + em(12);  // else menu and keys are enough
+    ImGui::SetNextItemWidth(roomy ? ImGui::GetContentRegionAvail().x - buttons : -1);
     const bool entered = ImGui::InputText("##line", text.data(), text.size(), ImGuiInputTextFlags_EnterReturnsTrue);
     lab.line_is_edited = ImGui::IsItemActive();
     tip(tr(Str::line_tip));
     if (entered) lab.paste(text.data());
+    if (!roomy) return;
     if (button_after(Str::undo, lab.document.can_undo())) lab.document.undo();
     if (button_after(Str::redo, lab.document.can_redo())) lab.document.redo();
     if (button_after(Str::copy)) ImGui::SetClipboardText(lab.document.text().c_str());
@@ -102,8 +105,13 @@ void edit_line(Lab& lab) {
 void headline_cell(Mark mark, Str name, const std::string& value, const std::vector<std::string>& rest,
                    std::string_view why) {
     ImGui::BeginGroup();
-    mark_chip(mark, tr(name));
-    ImGui::SameLine(0, em(0.6f));
+    // Where there is little room the shape stands for its name.
+    ImGui::PushFont(bold(), 0);
+    const float number = ImGui::CalcTextSize(value.c_str()).x;
+    ImGui::PopFont();
+    const bool named = ImGui::GetContentRegionAvail().x >= chip_width(tr(name)) + em(0.8f) + number;
+    mark_chip(mark, named ? tr(name) : "");
+    ImGui::SameLine(0, em(named ? 0.6f : 0.1f));
     ImGui::PushFont(bold(), 0);
     ImGui::TextUnformatted(value.c_str());
     ImGui::PopFont();
@@ -136,7 +144,8 @@ std::string percent_of(double part, double whole) {
     return fmt::format("{:+.1f} %", whole == 0 ? 0 : 100 * (part - whole) / whole);
 }
 
-void headline(Lab& lab) {
+/// In three columns, or one under the other.
+void headline(Lab& lab, bool stacked) {
     ImGui::AlignTextToFramePadding();
     if (!lab.analysis_error().empty()) {
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(colours().error), "%s",
@@ -149,14 +158,19 @@ void headline(Lab& lab) {
         return;
     }
     const sim::Report& r = a->report;
-    if (!ImGui::BeginTable("headline", 3, ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerV)) return;
+    if (!ImGui::BeginTable("headline", stacked ? 1 : 3,
+                           ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerV))
+        return;
     const bool roomy = ImGui::GetContentRegionAvail().x > em(60);  // else there is only room for the numbers
-    ImGui::TableSetupColumn("bound", 0, roomy ? 0.8f : 1);
-    ImGui::TableSetupColumn("predicted", 0, roomy ? 1.6f : 1.15f);
-    ImGui::TableSetupColumn("measured", 0, roomy ? 1.2f : 1.15f);
+    if (!stacked) {
+        ImGui::TableSetupColumn("bound", 0, roomy ? 0.8f : 1);
+        ImGui::TableSetupColumn("predicted", 0, roomy ? 1.6f : 1.15f);
+        ImGui::TableSetupColumn("measured", 0, roomy ? 1.2f : 1.15f);
+    }
     ImGui::TableNextColumn();
     headline_cell(Mark::bound, Str::bound, sim::format_us(r.bound.time_us),
                   {say(Str::ceiling, ceiling_name(r.bound.ceiling))}, tr(Str::bound_tip));
+    asks_formula(lab, sim::Formula::bound_time);
     ImGui::TableNextColumn();
     if (r.predicted) {
         const sim::Prediction& p = *r.predicted;
@@ -170,6 +184,7 @@ void headline(Lab& lab) {
             before += say(Str::against_baseline, percent_of(p.time_us, a->baseline->predicted->time_us)) + " · ";
         headline_cell(p.validated ? Mark::predicted : Mark::unvalidated, Str::predicted, sim::format_us(p.time_us),
                       {before + all, before + limit, limit}, before + all + "\n" + tr(Str::predicted_tip));
+        asks_formula(lab, sim::Formula::predicted_time);
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, colours().error);
         headline_cell(Mark::unvalidated, Str::predicted, tr(Str::does_not_fit), {r.fit.why}, r.fit.why);
@@ -193,6 +208,10 @@ std::string limits_line(const Lab& lab) {
 
 }  // namespace
 
+void draw_line(Lab& lab) { edit_line(lab); }
+
+void draw_headline(Lab& lab) { headline(lab, ImGui::GetContentRegionAvail().x < em(36)); }
+
 void handle_keys(Lab& lab) {
     const bool typing = ImGui::GetIO().WantTextInput;
     for (const Action& a : actions()) {
@@ -203,6 +222,13 @@ void handle_keys(Lab& lab) {
 
 void draw_menu_bar(Lab& lab) {
     if (!ImGui::BeginMainMenuBar()) return;
+    // Where they have no room side by side, the menus hang in one.
+    float need = 0;
+    for (const Str s : {Str::menu_file, Str::menu_edit, Str::menu_examples, Str::menu_step, Str::menu_learn,
+                        Str::menu_view, Str::menu_help})
+        need += ImGui::CalcTextSize(tr(s)).x + 2 * ImGui::GetStyle().ItemSpacing.x;
+    const bool folded = need > ImGui::GetContentRegionAvail().x;
+    if (folded && !ImGui::BeginMenu(label(Str::menu_all))) return ImGui::EndMainMenuBar();
     const auto menu = [&](Str name, auto body) {
         if (!ImGui::BeginMenu(label(name))) return;
         body();
@@ -215,12 +241,14 @@ void draw_menu_bar(Lab& lab) {
             if (ImGui::MenuItem(label(e.name))) lab.paste(e.scene);
     });
     menu(Str::menu_step, [&] { menu_items(lab, Menu::step); });
+    menu(Str::menu_learn, [&] { menu_items(lab, Menu::learn); });
     menu(Str::menu_view, [&] {
         for (std::size_t i = 0; i < views().size(); ++i)
             ImGui::MenuItem(label(views()[i].title), nullptr, &lab.open[i]);
         menu_items(lab, Menu::view);
     });
     menu(Str::menu_help, [&] { menu_items(lab, Menu::help); });
+    if (folded) ImGui::EndMenu();
     ImGui::EndMainMenuBar();
 }
 
@@ -229,7 +257,10 @@ void draw_scene_bar(Lab& lab) {
     const float height = 2 * style.WindowPadding.y + 2 * ImGui::GetFrameHeight() + style.ItemSpacing.y;
     if (ImGui::BeginViewportSideBar("##scene", ImGui::GetMainViewport(), ImGuiDir_Up, height, bar_flags)) {
         edit_line(lab);
-        headline(lab);
+        if (lab.learning.covers("headline"))
+            hint(cover_text("headline"));
+        else
+            headline(lab, false);
     }
     ImGui::End();
 }
@@ -279,6 +310,7 @@ void draw_popups(Lab& lab) {
         }
         ImGui::EndTable();
     });
+    draw_formulas(lab);
     popup(lab.show_limits, Str::not_modelled, [&] {
         ImGui::PushTextWrapPos(em(34));
         for (const char* limit : limits_of(lab)) ImGui::BulletText("%s", limit);

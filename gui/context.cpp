@@ -25,6 +25,12 @@ Context::~Context() {
     ImGui::DestroyContext(imgui_);
 }
 
-ImFont* bold() { return static_cast<const Context*>(ImGui::GetIO().UserData)->fonts().bold; }
+namespace {
+const Fonts& fonts_in_use() { return static_cast<const Context*>(ImGui::GetIO().UserData)->fonts(); }
+}  // namespace
+
+ImFont* bold() { return fonts_in_use().bold; }
+ImFont* italic() { return fonts_in_use().italic; }
+ImFont* mono() { return fonts_in_use().mono; }
 
 }  // namespace gui

@@ -11,7 +11,7 @@ namespace gui {
 
 /// Owns the context; while it lives it is the current one. At most one at a time.
 class Context {
-  public:
+public:
     Context();
     ~Context();
     Context(const Context&) = delete;
@@ -19,13 +19,15 @@ class Context {
 
     const Fonts& fonts() const { return fonts_; }
 
-  private:
+private:
     ImGuiContext* imgui_;
     ImPlotContext* implot_;
     Fonts fonts_;
 };
 
-/// The bold face of the context in use.
+/// The other faces of the context in use.
 ImFont* bold();
+ImFont* italic();
+ImFont* mono();
 
 }  // namespace gui

@@ -126,7 +126,9 @@ void Document::look(sim::i64 step, const sim::Scene::Selection& select) {
 void Document::go(int entries) {
     if (entries < 0 ? !can_undo() : !can_redo()) return;
     at_ = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(at_) + entries);
+    std::string view = std::move(scene_.view);  // where one looks from is no history
     scene_ = history_[at_];
+    scene_.view = std::move(view);
     gesture_ = 0;
 }
 

@@ -23,7 +23,7 @@ using Word = std::pair<std::string_view, std::string>;
 std::string with_words(const std::string& line, std::span<const Word> words);
 
 class Document {
-  public:
+public:
     Document(Devices devices, sim::Scene scene);
 
     const sim::Scene& scene() const { return scene_; }
@@ -40,6 +40,8 @@ class Document {
     std::string change(std::initializer_list<Word> words, unsigned gesture = 0) {
         return change(std::span(words.begin(), words.size()), gesture);
     }
+    /// Puts another scene in place: one entry of history.
+    void take(sim::Scene scene) { record(std::move(scene), 0); }
     void set_baseline(std::optional<sim::Experiment> baseline);
     /// What is looked at: no history.
     void look(sim::i64 step, const sim::Scene::Selection& select);
@@ -59,7 +61,7 @@ class Document {
     /// Why a line can't be read; empty when it can.
     std::string refuses(std::string_view line) const;
 
-  private:
+private:
     void record(sim::Scene next, unsigned gesture);
     void go(int entries);
 

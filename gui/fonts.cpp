@@ -22,6 +22,12 @@ struct Candidate {
 
 constexpr std::array latin_regular = {Candidate{"DejaVuSans.ttf", 0, 1}};
 constexpr std::array latin_bold = {Candidate{"DejaVuSans-Bold.ttf", 0, 1}};
+constexpr std::array latin_italic = {Candidate{"DejaVuSans-Oblique.ttf", 0, 1}};
+constexpr std::array latin_mono = {Candidate{"DejaVuSansMono.ttf", 0, 1}};
+constexpr std::array chinese_bold = {
+    Candidate{"NotoSansCJK-Bold.ttc", 2, 1.25f},
+    Candidate{"NotoSansSC-Bold.otf", 0, 1.25f},
+};
 constexpr std::array chinese = {
     Candidate{"wqy-microhei.ttc", 0, 1},
     Candidate{"NotoSansCJK-Regular.ttc", 2, 1.25f},  // face 2 is simplified Chinese
@@ -59,7 +65,7 @@ Candidate ask_fontconfig(std::string& path) {
     return {nullptr, face & 0xffff, 1};  // the upper half is a named instance of a variable font
 }
 
-ImFont* add(ImFontAtlas& atlas, const std::string& path, const Candidate& c, ImFont* merge_into) {
+ImFont* add(ImFontAtlas& atlas, const std::string& path, const Candidate& c, ImFont* merge_into, float weight = 1) {
     std::error_code bad;
     if (path.empty() || fs::file_size(path, bad) < 1024 || bad) return nullptr;
     ImFontConfig config;
@@ -67,6 +73,7 @@ ImFont* add(ImFontAtlas& atlas, const std::string& path, const Candidate& c, ImF
     config.DstFont = merge_into;
     config.FontNo = c.face;
     config.ExtraSizeScale = c.size;
+    config.RasterizerMultiply = weight;
     config.Flags |= ImFontFlags_NoLoadError;
     return atlas.AddFontFromFileTTF(path.c_str(), 0.0f, &config);
 }
@@ -84,19 +91,27 @@ Fonts load_fonts(ImFontAtlas& atlas) {
         return {};
     };
     Fonts fonts;
-    std::string bold, han;
-    const Candidate regular_face = first(latin_regular, fonts.latin), bold_face = first(latin_bold, bold);
+    std::string bold, italic, mono, han, han_bold;
+    const Candidate regular_face = first(latin_regular, fonts.latin), bold_face = first(latin_bold, bold),
+                    italic_face = first(latin_italic, italic), mono_face = first(latin_mono, mono);
     Candidate han_face = first(chinese, han);
     if (han.empty()) han_face = ask_fontconfig(han);
+    const Candidate han_bold_face = first(chinese_bold, han_bold);
 
     const auto build = [&](const std::string& path, const Candidate& face) {
         ImFont* font = add(atlas, path, face, nullptr);
         if (!font) font = atlas.AddFontDefault();
-        if (add(atlas, han, han_face, font)) fonts.chinese = han;
+        if (&face == &bold_face) {  // a face without a bold one is drawn darker
+            if (!add(atlas, han_bold, han_bold_face, font)) add(atlas, han, han_face, font, 2.2f);
+        } else if (add(atlas, han, han_face, font)) {
+            fonts.chinese = han;
+        }
         return font;
     };
     fonts.regular = build(fonts.latin, regular_face);
     fonts.bold = bold.empty() ? fonts.regular : build(bold, bold_face);
+    fonts.italic = italic.empty() ? fonts.regular : build(italic, italic_face);
+    fonts.mono = mono.empty() ? fonts.regular : build(mono, mono_face);
     if (!fonts.regular->IsGlyphInFont(0x5757)) fonts.chinese.clear();  // fontconfig answers even when it has none
     if (fonts.chinese.empty())
         fonts.problem = "no font with Chinese characters was found: install WenQuanYi Micro Hei or Noto Sans CJK";

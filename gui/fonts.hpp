@@ -11,7 +11,8 @@ namespace gui {
 struct Fonts {
     ImFont* regular = nullptr;
     ImFont* bold = nullptr;
-    std::string latin, chinese;  // file names; empty where none was found
+    ImFont *italic = nullptr, *mono = nullptr;  // the regular one where there is none
+    std::string latin, chinese;                 // file names; empty where none was found
     std::string problem;
 };
 

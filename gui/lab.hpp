@@ -8,8 +8,10 @@
 #include <string>
 
 #include "gui/analysis.hpp"
+#include "gui/computed.hpp"
 #include "gui/document.hpp"
 #include "gui/fonts.hpp"
+#include "gui/learning.hpp"
 #include "gui/measured.hpp"
 #include "gui/runner.hpp"
 #include "gui/theme.hpp"
@@ -17,7 +19,7 @@
 
 namespace gui {
 
-/// Playing through the steps.
+/// Playing through the steps. It pauses by itself at the walk's marks.
 struct Play {
     bool on = false;
     double rate = 1;   // times the middle speed
@@ -25,13 +27,14 @@ struct Play {
 };
 
 class Lab {
-  public:
+public:
     struct Setup {
         Devices devices;
         sim::Scene scene;
         Appearance appearance;
         std::string note;            // one sentence to show at the start; empty for none
         std::function<void()> wake;  // called from workers when there is something new to draw
+        Learning::Setup learning = {};
     };
     explicit Lab(Setup setup);
 
@@ -48,12 +51,21 @@ class Lab {
     Appearance appearance;
     MeasuredRows measured;
     Runner runner;
+    Computations computed;
     Play play;
+    Learning learning;
     std::array<char, 1024> line{};  // the experiment as text, while it is edited
     bool line_is_edited = false;
-    bool quit = false, show_limits = false, show_keys = false;
-    std::array<bool, 16> open{};  // by row of the view table
+    bool quit = false, show_limits = false, show_keys = false, show_welcome = false, show_report = false;
+    bool show_formulas = false;
+    std::array<bool, 32> open{};  // by row of the view table
+    std::string term;             // of the glossary: the one looked up last
+    std::string laid_out;         // the view that the windows stand for
+    bool wants_sweep = true;      // something on screen shows it
     bool rebuild_layout = true;
+    std::optional<std::size_t> alone;  // the one view shown, by row of the view table; none: all of them
+    std::size_t in_focus = 0;          // the view that had the keyboard or a click last
+    int formula = -1;                  // which number's formula is asked for
 
     /// The newest analysis; null before the first. `is_current` says whether it is of the scene as it stands.
     const Analysis* analysis() const { return analysis_ ? &analysis_->answer : nullptr; }
@@ -87,9 +99,20 @@ class Lab {
     void use_this_machine();
     bool calibrating() const { return calibrations_.busy(); }
     double calibration_progress() const { return calibrations_.progress(); }
+    /// The baseline becomes the scene's experiment and the other way round: one entry of history.
+    void swap_baseline();
+    /// Opens the glossary, at a term where one is given.
+    void look_up(const std::string& term);
     void set_step(sim::i64 step);
     /// To the next (+1) or previous (-1) output tile; on a GPU, by one k-step of all the CTAs at work.
     void step_tile(int direction);
+    /// To the next (+1) or previous (-1) wave; on a sequential machine, trip of the outermost loop.
+    void step_wave(int direction);
+    /// Takes the numbers (tsv: to the clipboard; csv) or the picture (svg, png) of a view, at the next frame.
+    enum class Take { none, tsv, csv, svg, png };
+    void take(Take what, std::size_t view);
+    /// What a view asks of a worker: the scene's experiment, or its walk at the step it is at.
+    Computations::Question question(bool with_step = false) const;
     /// One sentence for the status line, until the next change or a click on it.
     struct Message {
         std::string text;
@@ -97,10 +120,12 @@ class Lab {
     };
     Message message;
 
-  private:
+private:
     void ask();
     void take_answers();
     void advance();
+    void draw_view(std::size_t row);
+    void finish_taking();
     /// A sentence that is not empty is an error to show; an empty one ends the error shown.
     void report(std::string sentence);
 
@@ -114,6 +139,11 @@ class Lab {
     std::shared_ptr<const Latest<Sweep::Question, Sweep>::Result> sweep_;
     std::shared_ptr<const Latest<int, kernels::cpu::CpuDevice>::Result> calibration_;
     std::optional<sim::Operand> lit_, lit_next_;
+    struct {
+        Take what = Take::none;
+        std::size_t view = 0;
+        int frames = 0;  // until the view is drawn with edges that a file can hold
+    } taking_;
     int raise_in_ = 0;  // frames until the windows of a new layout exist and can be brought to the front
 };
 

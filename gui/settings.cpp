@@ -14,6 +14,7 @@ std::string to_text(const Settings& s) {
     const Appearance& a = s.appearance;
     std::string text = fmt::format("theme {}\nlanguage {}\nscale {}\nreduced_motion {}\n", to_string(a.theme),
                                    to_string(a.language), a.scale, a.reduced_motion ? "yes" : "no");
+    if (s.welcomed) text += "welcomed yes\n";
     if (!s.scene.empty()) text += "scene " + s.scene + "\n";
     return text;
 }
@@ -53,10 +54,13 @@ Settings parse_settings(std::string_view text) {
         } else if (word == "reduced_motion") {
             if (value != "yes" && value != "no") throw bad("yes or no");
             s.appearance.reduced_motion = value == "yes";
+        } else if (word == "welcomed") {
+            if (value != "yes" && value != "no") throw bad("yes or no");
+            s.welcomed = value == "yes";
         } else if (word == "scene") {
             s.scene = value;
         } else {
-            throw bad("theme, language, scale, reduced_motion or scene");
+            throw bad("theme, language, scale, reduced_motion, welcomed or scene");
         }
     }
     return s;

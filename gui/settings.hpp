@@ -10,7 +10,8 @@ namespace gui {
 
 struct Settings {
     Appearance appearance;
-    std::string scene;  // text form; empty for none
+    std::string scene;      // text form; empty for none
+    bool welcomed = false;  // the welcome card was seen
     bool operator==(const Settings&) const = default;
 };
 

@@ -214,6 +214,7 @@ void apply(const Appearance& appearance, float dpi) {
     style.ScrollbarRounding = 0.4f * unit;
     style.WindowBorderSize = style.PopupBorderSize = 1;
     style.FrameBorderSize = appearance.theme == Theme::dark ? 0.0f : 1.0f;
+    style.TabMinWidthShrink = 1e9f;  // a tab whose name is cut says nothing: they scroll instead
     style.TabBarOverlineSize = std::max(2.0f, 0.12f * unit);
     style.DockingSeparatorSize = std::max(3.0f, 0.3f * unit);
     style.WindowMinSize = {6 * unit, 3 * unit};

@@ -10,6 +10,7 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
+#include "gui/presets.hpp"
 #include "gui/views.hpp"
 
 namespace gui {
@@ -102,6 +103,23 @@ void choice_row(Lab& lab, Str name, std::string_view word, std::span<const Enum>
     ImGui::EndCombo();
 }
 
+/// A model's layer at the tokens that are set: decode has few, prefill and training many.
+void preset_row(Lab& lab) {
+    const sim::Dense& layer = lab.document.experiment().dense;
+    const Preset* now = preset_of(layer);
+    row(tr(Str::preset), tr(Str::preset_tip));
+    if (ImGui::BeginCombo("##preset", now ? now->name : "-", ImGuiComboFlags_HeightLarge)) {
+        for (const Preset& p : presets()) {
+            const std::string text = fmt::format("{}  {} → {}", p.name, p.hidden, p.inner);
+            if (ImGui::Selectable(text.c_str(), &p == now))
+                lab.change({{"shape", fmt::format("{}x{}x{}", layer.m, p.inner, p.hidden)}});
+            tip(p.source);
+        }
+        ImGui::EndCombo();
+    }
+    if (now) tip(std::string(now->source) + "\n" + say(Str::preset_note, now->activation));
+}
+
 void layer_rows(Lab& lab) {
     const sim::Experiment& e = lab.document.experiment();
     static const std::vector<i64> sizes = [] {
@@ -115,6 +133,7 @@ void layer_rows(Lab& lab) {
         if (snap(letter, value, sizes, value))
             lab.change({{"shape", fmt::format("{}x{}x{}", dense.m, dense.n, dense.k)}}, ImGui::GetItemID());
     };
+    preset_row(lab);
     size("m", dense.m, Str::about_m);
     size("n", dense.n, Str::about_n);
     size("k", dense.k, Str::about_k);

@@ -116,4 +116,15 @@ void draw_measure(Lab& lab) {
     rows_table(lab);
 }
 
+Sheet measure_sheet(Lab& lab) {
+    Sheet sheet = {{"experiment", "measured_us", "min_us", "max_us", "source", "machine", "date"}};
+    const auto number = [](const std::optional<double>& v) { return v ? fmt::format("{:.6g}", *v) : std::string(); };
+    for (std::size_t i : lab.measured.like(lab.document.experiment())) {
+        const MeasuredRow& m = lab.measured.rows()[i];
+        sheet.push_back({sim::to_string(m.experiment, *lab.document.devices()), number(m.row.time_us),
+                         number(m.row.min_us), number(m.row.max_us), m.row.source, m.row.machine, m.row.date});
+    }
+    return sheet;
+}
+
 }  // namespace gui

@@ -11,6 +11,7 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
+#include "gui/plot.hpp"
 #include "gui/views.hpp"
 
 namespace gui {
@@ -52,89 +53,6 @@ std::vector<Point> points(Lab& lab, const Analysis& a) {
     }
     return all;
 }
-
-/// 1, 2, 5 of every decade in sight, or whole decades where those would crowd.
-struct Ticks {
-    std::vector<double> at;
-    std::vector<std::string> text;
-
-    template <class Write>
-    Ticks(double low, double high, Write write) {
-        const double decades = std::log10(high / low);
-        for (int e = static_cast<int>(std::floor(std::log10(low))); e <= static_cast<int>(std::ceil(std::log10(high)));
-             ++e)
-            for (int step : {1, 2, 5}) {
-                if (step != 1 && decades > 2.2) continue;
-                at.push_back(step * std::pow(10.0, e));
-                text.push_back(write(at.back()));
-            }
-    }
-    void setup(ImAxis axis) const {
-        std::vector<const char*> labels;
-        for (const std::string& t : text) labels.push_back(t.c_str());
-        ImPlot::SetupAxisTicks(axis, at.data(), static_cast<int>(at.size()), labels.data());
-    }
-};
-
-struct Box {
-    ImVec2 low, high;
-    bool meets(const Box& o) const {
-        return low.x < o.high.x && high.x > o.low.x && low.y < o.high.y && high.y > o.low.y;
-    }
-};
-
-/// Places labels beside their points where they cover neither each other nor a roof.
-class Labels {
-  public:
-    Labels(ImDrawList& list, Box plot) : list_(list), plot_(plot) {}
-
-    void keep_clear(Box box) { taken_.push_back(box); }
-    void keep_clear_of_line(ImVec2 a, ImVec2 b) {
-        const float length = std::hypot(b.x - a.x, b.y - a.y), step = em(0.3f), half = em(0.12f);
-        for (float t = 0; t < length; t += step) {
-            const ImVec2 p{a.x + (b.x - a.x) * t / length, a.y + (b.y - a.y) * t / length};
-            keep_clear({{p.x - half, p.y - half}, {p.x + half, p.y + half}});
-        }
-    }
-    void place(ImVec2 at, float radius, const std::string& text, ImU32 colour) {
-        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        const float gap = em(0.35f);
-        Box best{};
-        int fewest = 1 << 30;
-        for (float away : {0.0f, 1.0f, 2.0f, 3.0f})
-            for (const auto& [dx, dy] : {std::pair{1.0f, 0.0f},
-                                         {-1.0f, 0.0f},
-                                         {1.0f, 1.0f},
-                                         {1.0f, -1.0f},
-                                         {-1.0f, 1.0f},
-                                         {-1.0f, -1.0f},
-                                         {0.0f, 1.0f},
-                                         {0.0f, -1.0f}}) {
-                const ImVec2 centre{at.x + dx * (radius + gap + size.x / 2),
-                                    at.y + dy * (radius + gap * 0.5f + size.y / 2 + away * size.y)};
-                const ImVec2 low{centre.x - size.x / 2, centre.y - size.y / 2};
-                const Box box{low, {low.x + size.x, low.y + size.y}};
-                const bool inside = box.low.x >= plot_.low.x + 2 && box.high.x <= plot_.high.x - 2 &&
-                                    box.low.y >= plot_.low.y + 2 && box.high.y <= plot_.high.y - 2;
-                const int hits = static_cast<int>(std::count_if(taken_.begin(), taken_.end(),
-                                                                [&](const Box& t) { return t.meets(box); })) +
-                                 (inside ? 0 : 1000);
-                if (hits < fewest) {
-                    fewest = hits;
-                    best = box;
-                }
-            }
-        list_.AddRectFilled({best.low.x - 2, best.low.y}, {best.high.x + 2, best.high.y},
-                            with_alpha(colours().panel, 0.7f), 2);
-        list_.AddText(best.low, colour, text.c_str());
-        keep_clear(best);
-    }
-
-  private:
-    ImDrawList& list_;
-    Box plot_;
-    std::vector<Box> taken_;
-};
 
 void draw_points(const std::vector<Point>& all, Labels& labels) {
     ImDrawList& list = *ImPlot::GetPlotDrawList();
@@ -185,7 +103,8 @@ void draw_roofline(Lab& lab) {
         y0 = std::min(y0, p.at.rate);
         y1 = std::max(y1, p.at.rate);
     }
-    const ImPlotFlags flags = ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText | ImPlotFlags_NoTitle;
+    const ImPlotFlags flags =
+        ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText | ImPlotFlags_NoTitle | ImPlotFlags_NoMenus;
     const ImVec2 room = ImGui::GetContentRegionAvail();  // the last tick's label reaches beyond the axis
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     const bool begun = ImPlot::BeginPlot("##roofline", {room.x - em(1.2f), room.y}, flags);
@@ -203,8 +122,13 @@ void draw_roofline(Lab& lab) {
     ImPlot::SetupAxesLimits(view.X.Min, view.X.Max, view.Y.Min, view.Y.Max,
                             shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
     shown = scene;
-    Ticks(view.X.Min, view.X.Max, [](double v) { return fmt::format("{:g}", v); }).setup(ImAxis_X1);
-    Ticks(view.Y.Min, view.Y.Max, [](double v) { return sim::format_flops(v); }).setup(ImAxis_Y1);
+    const float line_height = ImGui::GetTextLineHeight();
+    Ticks(view.X.Min, view.X.Max, room.x - em(8), em(3.4f), [](double v) {
+        return fmt::format("{:g}", v);
+    }).setup(ImAxis_X1);
+    Ticks(view.Y.Min, view.Y.Max, room.y - em(3), line_height * 1.3f, [](double v) {
+        return sim::format_flops(v);
+    }).setup(ImAxis_Y1);
     view = ImPlot::GetPlotLimits();
     const ImVec2 low = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize(), high{low.x + size.x, low.y + size.y};
 
@@ -247,6 +171,18 @@ void draw_roofline(Lab& lab) {
     ImPlot::PopPlotClipRect();
     ImPlot::EndPlot();
     ImGui::PopStyleVar();  // the frame is drawn late
+}
+
+Sheet roofline_sheet(Lab& lab) {
+    const Analysis* a = lab.analysis();
+    if (!a) return {};
+    Sheet sheet = {{"kind", "name", "flop_per_dram_byte", "flop_per_second", "time"}};
+    for (const Point& p : points(lab, *a)) {
+        const char* kind = p.mark == Mark::bound ? "bound" : p.mark == Mark::measured ? "measured" : "predicted";
+        sheet.push_back(
+            {kind, p.name, fmt::format("{:.6g}", p.at.intensity), fmt::format("{:.6g}", p.at.rate), p.value});
+    }
+    return sheet;
 }
 
 }  // namespace gui

@@ -267,4 +267,18 @@ void draw_sweep(Lab& lab) {
     draw_map(lab, map, range);
 }
 
+Sheet sweep_sheet(Lab& lab) {
+    const Sweep* sweep = lab.sweep();
+    if (!sweep) return {};
+    Sheet sheet = {{"rank", "bm", "bn", "bk", "predicted_us", "dram_bytes", "on_chip_bytes", "why_not"}};
+    for (const sim::SweepRow& r : sweep->rows) {
+        const sim::Tile& t = r.experiment.tile;
+        const bool ok = r.rank > 0;
+        sheet.push_back({ok ? std::to_string(r.rank) : "", std::to_string(t.bm), std::to_string(t.bn),
+                         std::to_string(t.bk), ok ? fmt::format("{:.6g}", r.time_us) : "",
+                         ok ? std::to_string(r.dram_bytes) : "", std::to_string(r.sram_bytes), r.fit.why});
+    }
+    return sheet;
+}
+
 }  // namespace gui

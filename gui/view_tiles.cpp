@@ -11,6 +11,7 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
+#include "gui/transport.hpp"
 #include "gui/views.hpp"
 
 namespace gui {
@@ -98,26 +99,12 @@ Lengths lengths(const sim::Extent& e, float width, float height) {
     return l;
 }
 
-const char* outcome_name(sim::Touch::Outcome o) {
-    switch (o) {
-        case sim::Touch::fetched: return tr(Str::fetched);
-        case sim::Touch::kept: return tr(Str::kept);
-        case sim::Touch::written: return tr(Str::written);
-        case sim::Touch::read_back: return tr(Str::read_back);
-    }
-    return "";
-}
-
 /// A tile touched in this step: fetched and written ones are filled, kept ones only tinted.
 void draw_touch(ImDrawList& list, const Matrix& m, const sim::Touch& touch) {
     const Rect r = at_least(m.transposed ? m.tile(touch.col, touch.row) : m.tile(touch.row, touch.col), 3);
     const bool kept = touch.outcome == sim::Touch::kept;
     list.AddRectFilled(r.low, r.high, with_alpha(colour_of(m.operand), kept ? 0.45f : 1.0f));
     outline(list, r, colours().text, kept ? 1.0f : 2.0f);
-}
-
-const sim::Kernel& kernel_of(const Analysis& a, const sim::StepState& s) {
-    return a.kernels[static_cast<std::size_t>(std::clamp<int>(s.kernel, 0, static_cast<int>(a.kernels.size()) - 1))];
 }
 
 /// The matrix's name and size, above it where no tile is hidden.
@@ -356,69 +343,26 @@ void map(Lab& lab, const Analysis& a, const sim::StepState& s, float height) {
     list.PopClipRect();
 }
 
-// ---- the walk
-// --------------------------------------------------------------------------------------------------------
-
-bool transport_button(const char* glyph, Str name, const char* key, bool enabled = true) {
-    ImGui::BeginDisabled(!enabled);
-    const bool hit = ImGui::Button(fmt::format("{}###{}", glyph, strings()[static_cast<std::size_t>(name)].id).c_str(),
-                                   {em(2.2f), 0});
-    ImGui::EndDisabled();
-    tip(fmt::format("{}  {}", tr(name), key));
-    ImGui::SameLine(0, em(0.25f));
-    return hit;
-}
-
-void transport(Lab& lab, i64 steps) {
-    const i64 step = lab.document.scene().step;
-    if (transport_button("|◀", Str::step_first, "Ctrl+Home", step > 0)) lab.set_step(0);
-    if (transport_button("◀◀", Str::tile_back, "Shift+,", step > 0)) lab.step_tile(-1);
-    if (transport_button("◀", Str::step_back, ",", step > 0)) lab.set_step(step - 1);
-    if (transport_button(lab.play.on ? "❚❚" : "▶", Str::play, "P")) {
-        if (!lab.play.on && step >= steps) lab.set_step(0);
-        lab.play.on = !lab.play.on;
-    }
-    if (transport_button("▶", Str::step_on, ".", step < steps)) lab.set_step(step + 1);
-    if (transport_button("▶▶", Str::tile_on, "Shift+.", step < steps)) lab.step_tile(+1);
-    if (transport_button("▶|", Str::step_last, "Ctrl+End", step < steps)) lab.set_step(steps);
-    static constexpr std::array rates = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0};
-    ImGui::SameLine(0, em(0.6f));
-    ImGui::SetNextItemWidth(em(4.4f));
-    if (ImGui::BeginCombo("##speed", fmt::format("{}×", lab.play.rate).c_str())) {
-        for (double r : rates)
-            if (ImGui::Selectable(fmt::format("{}×", r).c_str(), r == lab.play.rate)) lab.play.rate = r;
-        ImGui::EndCombo();
-    }
-    tip(tr(Str::speed_tip));
-    ImGui::SameLine(0, em(0.6f));
-    i64 to = step;
-    const i64 first = 0;
-    const std::string place = say(Str::step_of, step, steps);
-    const float words = ImGui::CalcTextSize(say(Str::step_of, steps, steps).c_str()).x + em(0.5f);
-    const bool roomy = ImGui::GetContentRegionAvail().x > words + em(4);
-    ImGui::SetNextItemWidth(roomy ? ImGui::GetContentRegionAvail().x - words : -1);
-    if (ImGui::SliderScalar("##step", ImGuiDataType_S64, &to, &first, &steps, "",
-                            ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput))
-        lab.set_step(to);
-    if (!roomy) return tip(place);
-    ImGui::SameLine(0, em(0.5f));
-    ImGui::TextUnformatted(place.c_str());
-}
-
 }  // namespace
 
 void draw_tiles(Lab& lab) {
     const Analysis* a = lab.analysis();
-    const sim::StepState* s = lab.step();
     if (!a || a->kernels.empty()) {
         hint(tr(a ? Str::no_tile_fits : Str::computing));
         return;
     }
-    static const sim::StepState start;
-    if (!s || !lab.is_current()) s = &start;
-    const float below = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().ItemSpacing.y;
-    map(lab, *a, *s, std::max(em(6), ImGui::GetContentRegionAvail().y - below));
-    transport(lab, a->steps);
+    map(lab, *a, step_or_start(lab), std::max(em(6), ImGui::GetContentRegionAvail().y - transport_height()));
+    draw_transport(lab);
+}
+
+Sheet tiles_sheet(Lab& lab) {
+    const sim::StepState* s = lab.step();
+    if (!s) return {};
+    Sheet sheet = {{"step", "operand", "tile_row", "tile_col", "outcome", "bytes"}};
+    for (const sim::Touch& t : s->touches)
+        sheet.push_back({std::to_string(s->step), std::string(sim::to_string(t.operand)), std::to_string(t.row),
+                         std::to_string(t.col), outcome_name(t.outcome), std::to_string(t.bytes)});
+    return sheet;
 }
 
 }  // namespace gui

@@ -8,6 +8,7 @@
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/views.hpp"
 
@@ -96,6 +97,9 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
     ImDrawList& list = *ImGui::GetWindowDrawList();
     heading(display_name(device, level).c_str());
     tip(tr(level == Level::dram ? Str::dram_tip : level == Level::l2 ? Str::l2_tip : Str::sram_tip));
+    asks_formula(lab, level == Level::dram ? sim::Formula::dram_bytes
+                      : level == Level::l2 ? sim::Formula::l2_bytes
+                                           : sim::Formula::sram_bytes);
     const float first = ImGui::GetCursorScreenPos().y;
     const i64 bound = level == Level::dram ? a.report.bound.dram_bytes
                       : level == Level::l2 ? a.report.bound.l2_bytes
@@ -243,6 +247,26 @@ void draw_traffic(Lab& lab) {
                              sim::to_string(a->report.experiment.fusion))
                              .c_str());
     causes_table(a->report.traffic.at(Level::dram));
+}
+
+Sheet traffic_sheet(Lab& lab) {
+    const Analysis* a = lab.analysis();
+    if (!a) return {};
+    Sheet sheet = {{"fusion", "level", "operand", "read_bytes", "write_bytes", "compulsory_bytes", "capacity_bytes",
+                    "order_bytes", "padding_bytes", "written_bytes"}};
+    for (const auto& v : a->variants)
+        for (Level level : {Level::dram, Level::l2, Level::l1, Level::sram})
+            for (int i = 0; i < sim::operand_count; ++i) {
+                const auto operand = static_cast<Operand>(i);
+                const sim::Flow& f = v.report.traffic.at(level).of(operand);
+                if (!f.any()) continue;
+                std::vector<std::string> row = {std::string(sim::to_string(v.fusion)),
+                                                std::string(sim::to_string(level)),
+                                                std::string(sim::to_string(operand))};
+                for (const Column& c : columns) row.push_back(std::to_string(c.of(f)));
+                sheet.push_back(std::move(row));
+            }
+    return sheet;
 }
 
 }  // namespace gui

@@ -67,6 +67,7 @@ public:
     /// Operands of `op` with the pitches its layer asks for; zeroed. Throws std::bad_alloc.
     explicit OperandSet(const Op& op);
 
+    const Op& op() const { return op_; }
     const Operands& operands() const { return operands_; }
     /// Bytes of the slab; a set of this operation needs this much.
     static i64 bytes(const Op& op);

@@ -12,7 +12,6 @@ struct BuildInfo {
     std::string_view git;       // short commit at configure time; empty outside a checkout
     std::string_view compiler;  // "GNU 12.2.0"
     Fit window;                 // why the window is not in this binary
-    Fit cuda;                   // why CUDA is not in this binary
 };
 
 const BuildInfo& build_info();

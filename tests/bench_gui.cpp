@@ -9,6 +9,7 @@
 #include "gui/headless.hpp"
 #include "gui/lab.hpp"
 #include "gui/run.hpp"
+#include "gui/views.hpp"
 
 namespace {
 
@@ -18,7 +19,8 @@ struct Desk {
 
     explicit Desk(std::string_view scene) {
         const auto devices = std::make_shared<const sim::Catalogue>(sim::Catalogue::builtin());
-        lab = std::make_unique<gui::Lab>(gui::Lab::Setup{devices, sim::parse_scene(scene, *devices), {}, {}, [] {}});
+        lab =
+            std::make_unique<gui::Lab>(gui::Lab::Setup{devices, sim::parse_scene(scene, *devices), {}, {}, [] {}, {}});
         screen.frames(2);
         lab->finish_work();
         screen.settle();
@@ -33,6 +35,19 @@ void lab_frame_1600x1000(benchmark::State& state) {  // goal: below 2 ms
     for (auto _ : state) desk.screen.frames();
 }
 BENCHMARK(lab_frame_1600x1000)->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond);
+
+void lab_view_alone(benchmark::State& state) {  // goal: below 3 ms
+    Desk desk(gpu);
+    const auto row = static_cast<std::size_t>(state.range(0));
+    desk.lab->alone = row;
+    for (int i = 0; i < 2; ++i) {
+        desk.screen.frames(2);
+        desk.lab->finish_work();
+    }
+    state.SetLabel(std::string(gui::name_of(gui::views()[row])));
+    for (auto _ : state) desk.screen.frames();
+}
+BENCHMARK(lab_view_alone)->DenseRange(0, static_cast<int>(gui::views().size()) - 1)->Unit(benchmark::kMillisecond);
 
 void lab_raster_1600x1000(benchmark::State& state) {  // goal: below 100 ms
     Desk desk(gui::first_scene);

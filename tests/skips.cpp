@@ -1,21 +1,13 @@
 #include "tests/skips.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <set>
 
+#include "kernels/cuda/compile.hpp"
+#include "kernels/cuda/runtime.hpp"
+
 namespace skips {
 namespace {
-
-bool has_gpu() {
-    void* driver = MEMWALL_HAS_CUDA ? dlopen("libcuda.so.1", RTLD_NOW) : nullptr;
-    if (!driver) return false;
-    auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
-    auto count = reinterpret_cast<int (*)(int*)>(dlsym(driver, "cuDeviceGetCount"));
-    int devices = 0;
-    return init && count && init(0) == 0 && count(&devices) == 0 && devices > 0;
-}
 
 bool has_variable(const char* name) {
     const char* value = std::getenv(name);
@@ -33,11 +25,11 @@ struct Row {
 
 // One row a Need, in its order.
 Row table[] = {
-    {Need::toolkit, "toolkit", 1, [] { return MEMWALL_HAS_CUDA != 0; }, "built without the CUDA toolkit"},
-    {Need::gpu, "gpu", 0, has_gpu, "no NVIDIA GPU that this build can use"},
+    {Need::nvrtc, "nvrtc", 14, [] { return kernels::cuda::compiler_available().ok(); }, "no NVRTC on this machine"},
+    {Need::gpu, "gpu", 0, [] { return kernels::cuda::available().ok(); }, "no NVIDIA GPU that kernels can run on"},
     {Need::display, "display", 0, [] { return has_variable("DISPLAY") || has_variable("WAYLAND_DISPLAY"); },
      "no display"},
-    {Need::jax, "jax", 0, [] { return std::system("python3 -c 'import jax' >/dev/null 2>&1") == 0; },
+    {Need::jax, "jax", 1, [] { return std::system("python3 -c 'import jax' >/dev/null 2>&1") == 0; },
      "python3 has no JAX"},
 };
 

@@ -8,8 +8,8 @@
 
 namespace skips {
 
-/// toolkit = NVRTC; gpu = an NVIDIA GPU and the toolkit; display = an X or Wayland display; jax = Python with JAX.
-enum class Need { toolkit, gpu, display, jax };
+/// nvrtc = its library; gpu = an NVIDIA GPU with driver and runtime; display = an X or Wayland display; jax = Python with JAX.
+enum class Need { nvrtc, gpu, display, jax };
 
 /// Notes that the test at this place asks for `need`: empty where it is here, else one phrase that says what is
 /// missing.

@@ -11,10 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#if MEMWALL_HAS_CUDA
-#include <nvrtc.h>
-#endif
-
+#include "kernels/cuda/compile.hpp"
 #include "tests/skips.hpp"
 
 namespace fs = std::filesystem;
@@ -149,29 +146,15 @@ TEST_CASE("layers: sim/schedule.hpp includes nothing and compiles freestanding")
 }
 
 TEST_CASE("layers: sim/schedule.hpp compiles under NVRTC as device code") {
-    SKIP_WITHOUT(skips::Need::toolkit);
-#if MEMWALL_HAS_CUDA
-    const std::string header = read(root / "sim/schedule.hpp");
-    const char* source = R"(#include "sim/schedule.hpp"
-        extern "C" __global__ void tiles(sim::Raster raster, long long tm, long long tn, sim::TileIndex* out) {
+    SKIP_WITHOUT(skips::Need::nvrtc);
+    const kernels::cuda::Source source = {"tiles.cu", R"(#include "sim/schedule.hpp"
+        __global__ void tiles(sim::Raster raster, long long tm, long long tn, sim::TileIndex* out) {
             const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
             if (i < tm * tn) out[i] = sim::tile_at(raster, tm, tn, i);
-        })";
-    const char *texts[] = {header.c_str()}, *names[] = {"sim/schedule.hpp"};
-    const char* options[] = {"--gpu-architecture=sm_90", "--std=c++20"};
-    nvrtcProgram program = nullptr;
-    REQUIRE(nvrtcCreateProgram(&program, source, "tiles.cu", 1, texts, names) == NVRTC_SUCCESS);
-    const nvrtcResult result = nvrtcCompileProgram(program, 2, options);
-    std::size_t size = 0;
-    nvrtcGetProgramLogSize(program, &size);
-    std::string log(size, '\0');
-    nvrtcGetProgramLog(program, log.data());
-    INFO(log);
-    CHECK(result == NVRTC_SUCCESS);
-    CHECK(nvrtcGetCUBINSize(program, &size) == NVRTC_SUCCESS);
-    CHECK(size > 0);
-    nvrtcDestroyProgram(&program);
-#endif
+        })",
+                                          {{"sim/schedule.hpp", read(root / "sim/schedule.hpp")}}};
+    const std::string kernel = "tiles";
+    CHECK(!kernels::cuda::compile(source, {&kernel, 1}, "sm_90").cubin.empty());
 }
 
 #if MEMWALL_X86 && defined(NDEBUG)  // without optimisation small functions are not inlined

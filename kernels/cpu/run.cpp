@@ -8,43 +8,19 @@
 #include <stdexcept>
 
 #include "kernels/cpu/reference.hpp"
+#include "kernels/special_values.hpp"
 
 namespace kernels::cpu {
 
 namespace {
 
-constexpr double check_work = 1 << 27;  // multiply-adds of a full-size check: 0.2-0.5 s
-
-/// Puts special values into a few places of a matrix: each meets every row or column of the other operand once.
-void add_special_values(const Matrix& m, i64 batch, std::uint64_t seed) {
-    if (!m) return;
-    constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-    const float special[] = {nan, inf, -inf, -0.0f, 1e-40f, -1e-40f, 0.0f};
-    for (i64 b = 0; b < batch; b++)
-        for (std::size_t s = 0; s < std::size(special); s++) {
-            const auto place = static_cast<i64>(seed * 31 + s * 1009);
-            m.set(b, (place * 7 + b) % m.rows, place % m.cols, special[s]);
-        }
-}
-
-void fill_special(const Op& op, OperandSet& set, std::uint64_t seed) {
-    set.fill_normal(seed);
-    const Operands& o = set.operands();
-    std::uint64_t salt = seed;
-    for (const Matrix* m : {&o.x, &o.w, &o.bias, &o.dy, &o.dz}) add_special_values(*m, op.dense.batch, ++salt);
-    if (!op.runs(sim::Pass::forward)) add_special_values(o.y, op.dense.batch, ++salt);
-}
+constexpr i64 usual_bytes = i64{512} << 20;  // of operands to rotate through
+constexpr double check_work = 1 << 27;       // multiply-adds of a full-size check: 0.2-0.5 s
 
 void require(const Comparison& c, const Config& config, const std::string& instance) {
     if (!c.ok())
         throw std::runtime_error(std::string(config.rung->id) + " (" + config.instructions->name + ") at " + instance +
                                  ": " + c.first_wrong);
-}
-
-double median(std::vector<double> v) {
-    std::sort(v.begin(), v.end());
-    const std::size_t half = v.size() / 2;
-    return v.size() % 2 ? v[half] : (v[half - 1] + v[half]) / 2;
 }
 
 std::string size_text(const sim::Dense& d) {
@@ -83,7 +59,7 @@ std::string check_ragged(const Op& op, const Config& config, std::uint64_t seed)
     tiles.tile_wgrad = shrink(config.tile_wgrad.value_or(sim::Tile{}));
 
     OperandSet before(small), after(small);
-    fill_special(small, before, seed);
+    fill_special(before, seed);
     after.copy_from(before);
     Control control;
     execute(small, after.operands(), tiles, control);
@@ -116,7 +92,8 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options,
     const i64 cache =
         options.cache_bytes > 0 ? options.cache_bytes : std::max({cache_bytes(3), cache_bytes(2), i64{1} << 20});
     const i64 wanted = sim::ceil_div(2 * cache + 1, set_bytes);
-    const i64 allowed = std::max<i64>(1, std::min(options.most_bytes, memory_bytes() / 4) / set_bytes);
+    const i64 allowed = std::max<i64>(
+        1, std::min(options.most_bytes ? options.most_bytes : usual_bytes, memory_bytes() / 4) / set_bytes);
     result.sets = options.warm ? 1 : static_cast<int>(std::min(wanted, allowed));
     result.cold = result.sets * set_bytes > 2 * cache;
     const auto sets = make_sets(op, result.sets, options.seed);
@@ -167,10 +144,7 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options,
         result.cancelled = true;
         return result;
     }
-    result.median_us = median(result.samples_us);
-    const auto [least, most] = std::minmax_element(result.samples_us.begin(), result.samples_us.end());
-    result.min_us = *least;
-    result.max_us = *most;
+    result.summarise();
     for (std::size_t k = 0; k < kernel_us.size(); k++)
         result.kernels.push_back({std::string(kernels[k].name), median(kernel_us[k])});
     return result;

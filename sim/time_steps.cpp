@@ -1,9 +1,9 @@
-#include "cli/steps.hpp"
+#include "sim/time_steps.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace cli {
+namespace sim {
 namespace {
 
 /// Adds `time_us` to the step of that name, made where it is new.
@@ -16,9 +16,9 @@ void add(std::vector<TimeStep>& steps, const std::string& name, double time_us) 
     }
 }
 
-void add(std::vector<TimeStep>& steps, const sim::Prediction& p, double sign) {
-    for (const sim::KernelReport& kernel : p.kernels)
-        for (const sim::TimeTerm& term : kernel.terms) add(steps, kernel.name + ": " + term.name, sign * term.time_us);
+void add(std::vector<TimeStep>& steps, const Prediction& p, double sign) {
+    for (const KernelReport& kernel : p.kernels)
+        for (const TimeTerm& term : kernel.terms) add(steps, kernel.name + ": " + term.name, sign * term.time_us);
 }
 
 double sum(const std::vector<TimeStep>& steps) {
@@ -29,7 +29,7 @@ double sum(const std::vector<TimeStep>& steps) {
 
 }  // namespace
 
-std::vector<TimeStep> time_steps(const sim::Prediction& a, const sim::Prediction& b) {
+std::vector<TimeStep> time_steps(const Prediction& a, const Prediction& b) {
     std::vector<TimeStep> steps;
     add(steps, a, -1);
     add(steps, b, +1);
@@ -61,4 +61,4 @@ std::vector<double> rounded_to_sum(const std::vector<TimeStep>& steps, double de
     return rounded;
 }
 
-}  // namespace cli
+}  // namespace sim

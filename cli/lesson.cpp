@@ -1,0 +1,153 @@
+// memwall lesson: a lesson of the course, step by step in a terminal.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include "cli/course.hpp"
+#include "cli/lesson_text.hpp"
+#include "lessons/journal.hpp"
+#include "lessons/phrases.hpp"
+#include "sim/text.hpp"
+
+namespace cli {
+
+using lessons::Phrase;
+
+namespace {
+
+/// Everything at once, answers too: for screen readers and for paper.
+int print_all(lessons::Walk walk, lessons::Model& model, Session& session) {
+    const int width = session.terminal().width;
+    for (;;) {
+        session.out() << step_text(walk, model, width);
+        if (walk.asks()) session.out() << '\n' << feedback_text(walk, walk.show(), width);
+        if (walk.last()) return done;
+        walk.advance();
+    }
+}
+
+std::string trimmed(const std::string& line) {
+    const auto begin = line.find_first_not_of(" \t\r");
+    return begin == line.npos ? std::string() : line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
+}
+
+}  // namespace
+
+bool step_through(lessons::Walk& walk, lessons::Model& model, lessons::Journal& journal, Session& session,
+                  bool teaches) {
+    const int width = session.terminal().width;
+    const lessons::Language l = walk.lesson().language;
+    std::ostream& out = session.out();
+    const auto saving = [&](const lessons::LessonState& before) {
+        if (const std::string why = journal.note(walk.lesson(), before, walk.state()); !why.empty())
+            session.err() << fmt::format("memwall: {}\n", why);
+    };
+    bool fresh = true;  // the step has not been printed yet
+    while (!walk.state().finished) {
+        if (fresh) {
+            out << step_text(walk, model, width);
+            if (const auto f = walk.feedback(); f && teaches) out << '\n' << feedback_text(walk, *f, width);
+        }
+        fresh = false;
+        const bool open = walk.asks() && !walk.settled();
+        out << '\n'
+            << (!open ? std::string(lessons::phrase(Phrase::prompt_next, l))
+                : walk.locked()
+                    ? lessons::say(Phrase::prompt_again, l, walk.expected())
+                    : lessons::say(teaches ? Phrase::prompt_answer : Phrase::prompt_quiz, l, walk.expected()))
+            << "\n> " << std::flush;
+        std::string line;
+        if (!std::getline(session.in(), line)) {
+            out << '\n';
+            return false;
+        }
+        line = trimmed(line);
+        const lessons::LessonState before = walk.state();
+        try {
+            if (line == "back") {
+                fresh = walk.back();
+            } else if (line.empty()) {
+                fresh = walk.advance();
+                if (!fresh) out << wrap_prose(walk.expected(), width, 2, 2);
+            } else if (line == "show" && walk.asks() && teaches) {
+                out << feedback_text(walk, walk.show(), width);
+            } else if (!open) {
+                out << wrap_prose(lessons::phrase(Phrase::prompt_next, l), width, 2, 2);
+            } else {
+                const bool unsure = line.ends_with('?') || line.ends_with("？");
+                if (unsure) line.resize(line.size() - (line.ends_with('?') ? 1 : std::string_view("？").size()));
+                const lessons::Feedback f = walk.answer(line, unsure);
+                if (teaches) out << feedback_text(walk, f, width);
+                if (walk.settled() || !teaches) fresh = walk.advance();
+            }
+        } catch (const sim::BadInput& e) {
+            out << wrap_prose(e.what(), width, 2, 2);
+        }
+        saving(before);
+    }
+    return true;
+}
+
+namespace {
+
+int lesson(const Arguments& arguments, Session& session) {
+    const lessons::Language l = language_of(arguments);
+    lessons::Model model = lesson_model(session);
+    const std::string& id = arguments.words[0];
+    std::error_code error;
+    const bool file = id.ends_with(".md") && std::filesystem::exists(id, error);
+    const lessons::Course course(file ? lessons::read_files(id) : lessons::builtin_files(), model.devices());
+    const lessons::Lesson* found = nullptr;
+    if (file) {
+        for (const lessons::Language any : {lessons::Language::en, lessons::Language::zh})
+            if (const auto all = course.lessons(any); !all.empty()) found = all[0];
+    } else {
+        found = course.find(id, l);
+    }
+    if (!found) {
+        std::vector<std::string_view> ids;
+        for (const lessons::Lesson* one : course.lessons(l)) ids.push_back(one->id);
+        throw sim::BadInput(fmt::format("{} is no lesson; expected a number, a file ending in .md, or one of {}",
+                                        sim::quote(id), sim::listed(ids)));
+    }
+    session.out() << fmt::format("{} ({})\n", found->title,
+                                 lessons::say(Phrase::minutes, found->language, found->minutes));
+    if (arguments.has("--text")) return print_all(lessons::Walk(*found, model), model, session);
+
+    lessons::Journal journal;
+    if (arguments.has("--restart") || journal.state(*found).finished) journal.restart(*found);
+    lessons::Walk walk(*found, model, journal.state(*found));
+    if (!step_through(walk, model, journal, session, true)) {
+        session.out() << wrap_prose(lessons::say(Phrase::saved, found->language, id), session.terminal().width);
+        return done;
+    }
+    session.out() << '\n'
+                  << wrap_prose(lessons::say(Phrase::finished, found->language, walk.first_right(), walk.questions()),
+                                session.terminal().width);
+    const auto all = course.lessons(found->language);
+    const auto at = std::find(all.begin(), all.end(), found);
+    if (at != all.end() && at + 1 != all.end())
+        session.out() << wrap_prose(
+            lessons::say(Phrase::next_lesson, found->language, (*(at + 1))->id, (*(at + 1))->title),
+            session.terminal().width);
+    return done;
+}
+
+}  // namespace
+
+const Verb lesson_verb = {
+    .name = "lesson",
+    .operands = "ID",
+    .what = "step through a lesson in the terminal; `memwall lessons` lists them",
+    .least = 1,
+    .most = 1,
+    .options = {{"--lang", "en|zh", "(default: the terminal's language)"},
+                {"--text", "", "print all of it, answers too, and ask nothing"},
+                {"--restart", "", "begin anew"}},
+    .run = lesson,
+};
+
+}  // namespace cli

@@ -1,0 +1,117 @@
+#include "kernels/cuda/device_operands.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace kernels::cuda {
+namespace {
+
+constexpr sim::i64 alignment = 256, guard_bytes = 256;
+constexpr int guard_value = 0xa5;
+
+/// Calls use(name, matrix) for each operand; a BitMatrix counts as one.
+template <class O, class F>
+void each_operand(O& o, F&& use) {
+    use("x", o.x);
+    use("w", o.w);
+    use("bias", o.bias);
+    use("z", o.z);
+    use("y", o.y);
+    use("dy", o.dy);
+    use("dz", o.dz);
+    use("dx", o.dx);
+    use("dw", o.dw);
+    use("mask", o.mask);
+    use("x_mask", o.x_mask);
+}
+
+sim::i64 bytes_of(const Matrix& m, sim::i64 batch) { return batch * m.batch_pitch * sim::storage_bytes(m.dtype); }
+sim::i64 bytes_of(const BitMatrix& m, sim::i64 batch) { return batch * m.batch_pitch; }
+const std::byte* address(const Matrix& m) { return static_cast<const std::byte*>(m.data); }
+const std::byte* address(const BitMatrix& m) { return m.data; }
+
+/// Whether the operation computes the operand of that name.
+bool is_output(const Op& op, std::string_view name) {
+    const bool forward = op.runs(sim::Pass::forward), masks = op.fusion == sim::Fusion::unfused;
+    if (name == "z" || name == "y" || name == "mask") return forward;
+    // dz is computed by the mask kernel of an unfused pass, over dy where that is asked for, and given to all others.
+    if (name == "dz") return masks;
+    if (name == "dy") return masks && op.in_place;
+    return name == "dx" || name == "dw";
+}
+
+}  // namespace
+
+std::vector<DeviceOperands::Region> DeviceOperands::regions(const Operands& like, sim::i64 batch) {
+    std::vector<Region> regions;
+    sim::i64 offset = 0;
+    each_operand(like, [&](const char* name, const auto& m) {
+        if (!m) return;
+        const auto same = [&](const Region& r) { return r.host == address(m); };
+        if (std::any_of(regions.begin(), regions.end(), same)) return;  // z and y of an in-place pass
+        const sim::i64 bytes = bytes_of(m, batch);
+        regions.push_back({name, address(m), offset, bytes});
+        offset += sim::round_up(bytes + guard_bytes, alignment);
+    });
+    return regions;
+}
+
+sim::i64 DeviceOperands::bytes(const OperandSet& like) {
+    const auto all = regions(like.operands(), like.op().dense.batch);
+    return all.empty() ? 0 : all.back().offset + sim::round_up(all.back().bytes + guard_bytes, alignment);
+}
+
+DeviceOperands::DeviceOperands(const Runtime& r, const OperandSet& like)
+    : regions_(regions(like.operands(), like.op().dense.batch)), memory_(r, bytes(like)), operands_(like.operands()) {
+    each_operand(operands_, [&](const char*, auto& m) {
+        if (!m) return;
+        const auto region =
+            std::find_if(regions_.begin(), regions_.end(), [&](const Region& g) { return g.host == address(m); });
+        m.data = memory_.data() + region->offset;
+    });
+    memory_.fill(guard_value);
+    upload(like);
+}
+
+void DeviceOperands::upload(const OperandSet& from) const {
+    const auto there = regions(from.operands(), from.op().dense.batch);
+    for (std::size_t i = 0; i < regions_.size(); i++)
+        memory_.copy_from_host(there[i].host, regions_[i].bytes, regions_[i].offset);
+}
+
+void DeviceOperands::download(OperandSet& to) const {
+    const auto there = regions(to.operands(), to.op().dense.batch);
+    for (std::size_t i = 0; i < regions_.size(); i++)
+        if (is_output(to.op(), regions_[i].name))
+            memory_.copy_to_host(const_cast<std::byte*>(there[i].host), regions_[i].bytes, regions_[i].offset);
+}
+
+std::string DeviceOperands::overwritten(const OperandSet& uploaded) const {
+    const auto there = regions(uploaded.operands(), uploaded.op().dense.batch);
+    std::vector<std::byte> now;
+    for (std::size_t i = 0; i < regions_.size(); i++) {
+        const Region& region = regions_[i];
+        now.resize(guard_bytes);
+        memory_.copy_to_host(now.data(), guard_bytes, region.offset + region.bytes);
+        if (std::any_of(now.begin(), now.end(), [](std::byte b) { return b != std::byte{guard_value}; }))
+            return std::string("beyond ") + region.name;
+        if (is_output(uploaded.op(), region.name)) continue;
+        now.resize(static_cast<std::size_t>(region.bytes));
+        memory_.copy_to_host(now.data(), region.bytes, region.offset);
+        if (std::memcmp(now.data(), there[i].host, now.size()) != 0) return region.name;
+    }
+    return "";
+}
+
+void poison_outputs(OperandSet& set) {
+    constexpr int nan = 0xff;
+    const Op& op = set.op();
+    each_operand(set.operands(), [&](std::string_view name, const auto& m) {
+        const bool read_first = (name == "dw" && op.accumulate) || ((name == "dy" || name == "dz") && op.in_place);
+        if (m && is_output(op, name) && !read_first)
+            std::memset(const_cast<std::byte*>(address(m)), nan, static_cast<std::size_t>(bytes_of(m, op.dense.batch)));
+    });
+}
+
+}  // namespace kernels::cuda

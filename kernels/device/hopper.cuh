@@ -1,0 +1,121 @@
+#pragma once
+// The words of rung 09: barriers that count arrivals and bytes, boxes copied by TMA, and products of a whole warpgroup.
+// Like primitives.cuh it has two readings.
+
+#include "kernels/device/primitives.cuh"
+#include "kernels/device/shape.cuh"
+
+#ifndef __CUDACC__
+#include "kernels/glass/hopper.hpp"
+#else
+#include "kernels/device/wgmma.cuh"
+
+/// Suspends until the barrier's phase of this parity has ended.
+#define WAIT(barriers, i, parity) ::kernels::device::wait_phase(barriers, i, parity)
+/// Before a warpgroup's products: its registers and shared memory are as written. All four warps come here.
+#define WARPGROUP_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+/// SYNC() of all CTAs of a cluster.
+#define CLUSTER_SYNC() asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory")
+
+namespace kernels::device {
+
+using Barriers = Shared<unsigned long long>;
+
+/// By all threads, before a SYNC: barrier i takes so many arrivals a phase.
+DEVICE void init_barrier(Barriers b, int i, int arrivals) {
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\nfence.mbarrier_init.release.cluster;" ::"r"(
+                         shared_address(b.p + i)),
+                     "r"(arrivals)
+                     : "memory");
+}
+DEVICE void wait_phase(Barriers b, int i, int parity) {
+    asm volatile(
+        "{\n.reg .pred done;\nTRY:\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n@done bra GONE;\nbra "
+        "TRY;\nGONE:\n}" ::"r"(shared_address(b.p + i)),
+        "r"(parity)
+        : "memory");
+}
+/// One arrival that also announces `bytes` to come by TMA; by one lane of the warp.
+DEVICE void expect_bytes(Barriers b, int i, int bytes) {
+    if (lane_index() == 0)
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(b.p + i)), "r"(bytes)
+                     : "memory");
+}
+/// One arrival a warp, at the barrier of CTA `rank` of the cluster.
+DEVICE void arrive(Barriers b, int i, int rank) {
+    if (lane_index() == 0)
+        asm volatile(
+            "{\n.reg .b32 remote;\nmapa.shared::cluster.u32 remote, %0, %1;\n"
+            "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(shared_address(b.p + i)),
+            "r"(rank)
+            : "memory");
+}
+DEVICE int cluster_rank() {
+    unsigned r;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return static_cast<int>(r);
+}
+
+/// Copies a box from (line, x) of a problem to `to`, and to the same place in every CTA of the cluster whose bit is set
+/// in `ctas`; its bytes count at barrier i of each. Elements outside the matrix become zero.
+template <class T>
+DEVICE void copy_box(Shared<T> to, const TensorMap& map, Barriers b, int i, int x, int line, int problem, int ctas,
+                     Place = {}) {
+    if (lane_index() != 0) return;
+    if (ctas & (ctas - 1))
+        asm volatile(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], "
+            "[%1, "
+            "{%3, %4, %5}], [%2], %6;" ::"r"(shared_address(to.p)),
+            "l"(&map), "r"(shared_address(b.p + i)), "r"(x), "r"(line), "r"(problem),
+            "h"(static_cast<unsigned short>(ctas))
+            : "memory");
+    else
+        asm volatile(
+            "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, "
+            "%5}], [%2];" ::"r"(shared_address(to.p)),
+            "l"(&map), "r"(shared_address(b.p + i)), "r"(x), "r"(line), "r"(problem)
+            : "memory");
+}
+
+/// A tile as wgmma reads it: slabs of 128-byte rows, 128-byte swizzle. ALONG: rows of 64 of the reduction, one a row of
+/// the output; else rows of 64 of the output, one a k, and BK of them a slab.
+template <bool ALONG, int BK, class T>
+DEVICE unsigned long long describe(Shared<T> tile, int outer, int k) {
+    unsigned address;
+    if constexpr (ALONG)
+        address = shared_address(tile.p) + static_cast<unsigned>(outer * 128 + k % 64 * 2);
+    else
+        address = shared_address(tile.p) + static_cast<unsigned>(outer / 64 * BK * 128 + k * 128);
+    const unsigned long long group = ALONG ? 1 : BK * 128 / 16, rows = 1024 / 16;  // strides, 16 bytes each
+    return (address & 0x3ffffu) >> 4 | group << 16 | rows << 32 | 1ull << 62;
+}
+/// d (64,N) += rows [row, row + 64) of the left tile, k to k + 15, times those k of the right tile.
+template <int N, int BM, int BK, bool LEFT_ALONG, bool RIGHT_ALONG, class T>
+DEVICE void warpgroup_multiply(float (&d)[N / 2], Shared<T> left, Shared<T> right, int row, int k, Place = {}) {
+    // ALONG: each 64 of the reduction are a slab of their own.
+    const Shared<T> a = LEFT_ALONG ? left.from(k / 64 * BM * 64) : left,
+                    b = RIGHT_ALONG ? right.from(k / 64 * N * 64) : right;
+    WarpgroupMultiply<N>::template multiply<T, LEFT_ALONG, RIGHT_ALONG>(d, describe<LEFT_ALONG, BK>(a, row, k),
+                                                                        describe<RIGHT_ALONG, BK>(b, 0, k));
+}
+/// The products begun since the last call are one group.
+DEVICE void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+/// All groups but the newest N have ended; their sums may be read.
+template <int N>
+DEVICE void warpgroup_wait() {
+    asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
+}
+/// Hands registers back to the SM, or takes them: a producer needs few, a consumer many.
+template <int N>
+DEVICE void keep_registers() {
+    asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
+}
+template <int N>
+DEVICE void take_registers() {
+    asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
+}
+
+}  // namespace kernels::device
+#endif
