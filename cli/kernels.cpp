@@ -140,11 +140,11 @@ std::string compiled_table(const std::vector<KernelRow>& rows, int width) {
 }
 
 /// Rungs of one kind of machine; what they share is said once, below.
-std::string ladder_table(const std::vector<KernelRow>& rows) {
+std::string ladder_table(const std::vector<KernelRow>& rows, int width) {
     Table table("llll");
     table.row({"rung", "engine", "dtypes", "idea"});
     for (const KernelRow& k : rows) table.row({k.rung, k.engine, joined(k.dtypes), k.idea});
-    return table.text();
+    return table.text(0, width);
 }
 
 int list(const Arguments& arguments, Session& session) {
@@ -169,12 +169,12 @@ int list(const Arguments& arguments, Session& session) {
         return done;
     }
     const KernelRow& last = cpu.back();
-    session.out() << ladder_table(cpu) << '\n'
+    session.out() << ladder_table(cpu, width) << '\n'
                   << wrap(fmt::format("Each runs {}, with fusion {}, at any size, on device cpu:", joined(last.passes),
                                       joined(last.fusions)),
                           width)
                   << fmt::format("  memwall run \"cpu 1024x1024x1024 f32 forward fused rung {}\"\n\n", last.rung)
-                  << ladder_table(cuda) << '\n';
+                  << ladder_table(cuda, width) << '\n';
     const auto runs = std::find_if(cuda.begin(), cuda.end(), [](const KernelRow& k) { return k.available.ok(); });
     session.out() << wrap(runs != cuda.end() ? fmt::format("On {}, whose kernels are compiled when they are asked for.",
                                                            kernels::cuda::gpu().name)

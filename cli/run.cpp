@@ -49,9 +49,9 @@ Backend backend_of(const std::string* said, const sim::Device& d) {
     if (backend == Backend::cuda) {
         if (const sim::Fit here = kernels::cuda::available(); !here.ok())
             throw NotAvailable(
-                fmt::format("backend cuda is not available here: {} (backend glass runs the same kernels on "
+                fmt::format("{}: backend cuda is not available here: {} (backend glass runs the same kernels on "
                             "the processor and counts)",
-                            here.why));
+                            d.id, here.why));
         if (const sim::Fit same = kernels::cuda::same_gpu(d, kernels::cuda::gpu()); !same.ok())
             throw NotAvailable(same.why);
     }

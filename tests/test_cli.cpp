@@ -11,6 +11,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/text.hpp"
+#include "kernels/cuda/runtime.hpp"
 #include "sim/embedded.hpp"
 #include "sim/measurement.hpp"
 
@@ -195,15 +196,11 @@ TEST_CASE("cli: help lists the verbs that work and no other") {
     const Answer a = ask({"--help"});
     CHECK(a.exit == cli::done);
     for (const std::string verb : {"explain", "predict", "compare", "sweep", "run", "validate", "devices", "kernels",
-                                   "lint", "screenshot", "lessons", "lesson", "quiz"}) {
+                                   "lint", "screenshot", "lessons", "lesson", "quiz", "train", "export"}) {
         CHECK_MESSAGE(has(a.out, "memwall " + verb), verb);
         const Answer own = ask({verb, "--help"});
         CHECK(own.exit == cli::done);
         CHECK(own.out.starts_with("memwall " + verb));
-    }
-    for (const std::string verb : {"train", "export"}) {
-        CHECK_MESSAGE(!has(a.out, "memwall " + verb), verb);
-        check_refused({verb}, cli::bad_input, {verb, "--help"});
     }
     CHECK(has(ask({"--version"}).out, "memwall "));
 }
@@ -284,9 +281,11 @@ TEST_CASE("cli: a backend that is not here exits 4, naming device and backend") 
     check_refused({"run", seed}, 4, {"tpu-v5e"});
     check_refused({"run", seed, "--backend", "cpu"}, 4, {"tpu-v5e", "cpu"});
     const std::string gpu = "h200-sxm 512x512x512 bf16 forward fused";
-    check_refused({"run", gpu}, 4, {"h200-sxm", "cuda"});
+    if (!kernels::cuda::available().ok()) check_refused({"run", gpu}, 4, {"h200-sxm", "cuda"});
     check_refused({"run", gpu, "--backend", "cpu"}, 4, {"h200-sxm", "cpu"});
-    check_refused({"run", gpu, "--backend", "glass"}, 4, {"glass"});
+    check_refused({"run", seed, "--backend", "glass"}, 4, {"tpu-v5e", "glass"});
+    check_refused({"run", gpu, "--backend", "steel"}, 2, {"steel", "glass"});
+    check_refused({"run", gpu, "--backend", "glass", "--record", "rows.csv"}, 2, {"--record"});
 }
 
 TEST_CASE("cli: device files of one's own are added, and bad ones refused by name, place and expectation") {
@@ -397,6 +396,27 @@ TEST_CASE("cli: explain tells what another L2 would leave of the bytes, in falli
     CHECK(a.exit == cli::done);
     check_has(a.out, {"with the L2 of other GPUs", "20 MiB", "a100-sxm4-40gb", "bound", "hilbert", "all fits from"});
     CHECK(!has(ask({"explain", "tpu-v5e 512x512x512 f32 forward fused"}).out, "with the L2 of other GPUs"));
+}
+
+TEST_CASE("cli: run under glass shows bound, predicted and counted, and where the bytes move") {
+    const std::string e = "rtx-a6000 200x136x72 f32 forward fused tile 64x64x8 rung 04_register_tile";
+    const Answer a = ask({"run", e, "--backend", "glass"});
+    CHECK(a.exit == cli::done);
+    check_has(a.out,
+              {"bound  predicted  counted", "Every CTA ran", "every element", "No race", "04_register_tile.cuh:"});
+    CHECK(a.out.find("bound") < a.out.find("predicted"));
+    const Answer source = ask({"explain", e, "--backend", "glass"});
+    CHECK(source.exit == cli::done);
+    check_has(source.out, {"kernels/device/04_register_tile.cuh", "multiply_add(sum[i][j]", "wavefronts"});
+    check_refused({"explain", e, "--backend", "cuda"}, 2, {"glass"});
+    check_refused({"explain", seed, "--backend", "glass"}, 4, {"tpu-v5e"});
+}
+
+TEST_CASE("cli: training under glass falls step for step with the unfused path") {
+    const Answer a = ask({"train", "--backend", "glass", "--steps", "3"});
+    CHECK(a.exit == cli::done);
+    check_has(a.out, {"loss, fused", "loss, unfused", "The loss falls"});
+    check_refused({"train", "--backend", "steel"}, 2, {"steel", "glass"});
 }
 
 TEST_CASE("cli: run checks, times and records") {

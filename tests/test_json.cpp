@@ -274,3 +274,23 @@ TEST_CASE("json: validate gives rows, summary by group, and coverage") {
     for (const json& c : a.document.at("coverage"))
         CHECK(keys(c) == Keys{"pass", "fusion", "engine", "device", "rows_time", "rows_bytes"});
 }
+
+TEST_CASE("json: a run under glass adds what was counted, level by level and line by line") {
+    const Answer a = ask({"run", "rtx-a6000 130x70x33 f32 forward fused tile 32x32x8 rung 03_shared_tile", "--backend",
+                          "glass", "--json"});
+    CHECK(a.exit == cli::done);
+    check_report(a.document, {"dram", "l2", "sram"}, {"counted"});
+    const json& c = a.document.at("counted");
+    CHECK(keys(c) == Keys{"max_error", "dram", "l2", "sram", "sectors", "wavefronts", "ideal_wavefronts",
+                          "bank_conflicts", "lines", "races", "sampled"});
+    CHECK(c.at("races").empty());
+    CHECK(c.at("sampled") == false);
+    CHECK(c.at("bank_conflicts") == c.at("wavefronts").get<sim::i64>() - c.at("ideal_wavefronts").get<sim::i64>());
+    for (const char* level : {"l2", "sram"})
+        for (const char* way : {"read_bytes", "write_bytes"})
+            CHECK(c.at(level).at(way) == a.document.at("traffic").at(level).at(way));
+    REQUIRE_FALSE(c.at("lines").empty());
+    for (const json& l : c.at("lines"))
+        CHECK(keys(l) == Keys{"file", "line", "instructions", "active_lanes", "bytes", "sectors", "ideal_sectors",
+                              "wavefronts", "ideal_wavefronts"});
+}
