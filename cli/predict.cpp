@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <ostream>
 
 #include "cli/json.hpp"
@@ -10,7 +12,11 @@
 #include "cli/published.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
+#include "kernels/cuda/build.hpp"
+#include "kernels/ladder.hpp"
+#include "sim/fit.hpp"
 #include "sim/report.hpp"
+#include "sim/sweep.hpp"
 #include "sim/text.hpp"
 #include "sim/time.hpp"
 
@@ -44,10 +50,47 @@ sim::PredictOptions options_of(const Arguments& arguments) {
     return options;
 }
 
+/// The experiment with as many resident CTAs as its kernels' real registers allow, as the compiler has them; `note`
+/// says so. Throws NotAvailable without a compiler or for what no kernel does.
+sim::Experiment with_compiled_occupancy(const sim::Experiment& asked, const sim::Device& d, std::string& note) {
+    if (d.kind != sim::DeviceKind::gpu)
+        throw sim::BadInput(fmt::format("--compiled: expected a GPU; {} is a {}", d.id, to_string(d.kind)));
+    if (const sim::Fit here = kernels::cuda::compiler_available(); !here.ok()) throw NotAvailable(here.why);
+    sim::Experiment e = asked;
+    if (!sim::resolve_best(e, d).ok()) return asked;
+    e = kernels::resolved(e);
+    e.ctas = 0;
+    const int capability = static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
+    const std::vector<kernels::DeviceKernel> launches = kernels::kernels_of(e);
+    for (const kernels::DeviceKernel& k : launches)
+        if (const sim::Fit fit = kernels::fits(k, capability); !fit.ok())
+            throw NotAvailable(fmt::format("--compiled: {}: {}", k.name, fit.why));
+    const kernels::cuda::Build build = kernels::cuda::build(launches, kernels::cuda::arch_name(capability));
+    int ctas = 0, registers = 0;
+    for (std::size_t i = 0; i < launches.size(); ++i) {
+        if (!launches[i].matmul()) continue;
+        const sim::CtaShape cta = build.kernels[i].cta();
+        const int resident = sim::occupancy(e, d, cta).ctas_per_sm;
+        if (resident == 0)
+            throw NotAvailable(
+                fmt::format("--compiled: {} takes {} registers a thread: no CTA of {} threads can be resident",
+                            launches[i].name, cta.registers, cta.threads));
+        if (ctas == 0 || resident < ctas) ctas = resident;
+        registers = std::max(registers, cta.registers);
+    }
+    e.ctas = ctas;
+    note = fmt::format("Compiled for {}: {} registers a thread, so {} an SM, in place of the model's estimate.",
+                       kernels::cuda::arch_name(capability), registers, counted(ctas, "CTA"));
+    return e;
+}
+
 int predict(const Arguments& arguments, Session& session) {
     const sim::PredictOptions options = options_of(arguments);
     const sim::Catalogue& devices = session.devices_for({arguments.words.data(), 1});
-    const sim::Report r = sim::predict(sim::parse_scene(arguments.words[0], devices).experiment, devices, options);
+    sim::Experiment asked = sim::parse_scene(arguments.words[0], devices).experiment;
+    std::string compiled;
+    if (arguments.has("--compiled")) asked = with_compiled_occupancy(asked, devices.at(asked.device), compiled);
+    const sim::Report r = sim::predict(asked, devices, options);
     if (arguments.has("--json")) {
         session.out() << predict_document(r, devices);
         return r.fit.ok() ? done : does_not_fit;
@@ -55,6 +98,7 @@ int predict(const Arguments& arguments, Session& session) {
     const int width = session.terminal().width;
     std::string page = sim::to_string(r.experiment, devices) + '\n';
     if (!r.fit.ok()) page += wrap("does not fit: " + r.fit.why, width);
+    if (!compiled.empty()) page += wrap(compiled, width, 2, 2);
     page += verdict_text(r, measured_lines(published(r.experiment, devices)), width);
     if (r.fit.ok()) {
         page += heading("Bytes, " + counted_by(r)) + traffic_text(r, devices.at(r.experiment.device), width);
@@ -75,6 +119,8 @@ const Verb predict_verb = {
     .joins = true,
     .options = {{"--json", "", "one JSON object"},
                 {"--engine", "replay|closed_form", "how bytes are counted (default: replay where it is quick)"},
+                {"--compiled", "",
+                 "occupancy from the compiler's registers: NVRTC compiles the kernel for the GPU named"},
                 {"--without", "TERM[,TERM]", "leave terms of the time out: waves, fill, …"}},
     .run = predict,
 };

@@ -25,7 +25,7 @@ struct Row {
 
 // One row a Need, in its order.
 Row table[] = {
-    {Need::nvrtc, "nvrtc", 14, [] { return kernels::cuda::compiler_available().ok(); }, "no NVRTC on this machine"},
+    {Need::nvrtc, "nvrtc", 15, [] { return kernels::cuda::compiler_available().ok(); }, "no NVRTC on this machine"},
     {Need::gpu, "gpu", 0, [] { return kernels::cuda::available().ok(); }, "no NVIDIA GPU that kernels can run on"},
     {Need::display, "display", 0, [] { return has_variable("DISPLAY") || has_variable("WAYLAND_DISPLAY"); },
      "no display"},

@@ -8,7 +8,8 @@
 
 namespace skips {
 
-/// nvrtc = its library; gpu = an NVIDIA GPU with driver and runtime; display = an X or Wayland display; jax = Python with JAX.
+/// nvrtc = its library; gpu = an NVIDIA GPU with driver and runtime; display = an X or Wayland display; jax = Python
+/// with JAX.
 enum class Need { nvrtc, gpu, display, jax };
 
 /// Notes that the test at this place asks for `need`: empty where it is here, else one phrase that says what is

@@ -93,3 +93,13 @@ TEST_CASE("cuda cli: export prints source, and refuses in one line") {
     refused({"export", layer, "--as", "cobol"}, 2, "--as \"cobol\" is no language");
     refused({"export", layer, "--as", "triton"}, 3, "tpu-v5e is a tpu; Triton is for GPUs");
 }
+
+TEST_CASE("cuda cli: a prediction takes its occupancy from the compiler's registers, and says so") {
+    SKIP_WITHOUT(skips::Need::nvrtc);
+    const std::string e = "rtx-a6000 4096x4096x4096 f32 forward fused tile 128x128x8 rung 04_register_tile";
+    const Answer a = ask({"predict", e, "--compiled"});
+    CHECK(a.code == 0);
+    CHECK(a.out.find("registers a thread, so ") != std::string::npos);
+    CHECK(a.out.find(" ctas ") != std::string::npos);
+    CHECK(ask({"predict", "tpu-v5e 512x512x512 bf16 forward fused", "--compiled"}).code == 2);
+}
