@@ -6,6 +6,7 @@
 
 #include "gui/run.hpp"
 #include "gui/settings.hpp"
+#include "tests/skips.hpp"
 
 // "slow" leaves it out of the sanitizer build: the drivers that a window loads do not free what they take.
 TEST_CASE("a window opens where there is a display; where there is none the reason is said and nothing is left behind" *
@@ -37,4 +38,10 @@ TEST_CASE("a window opens where there is a display; where there is none the reas
     gui::LabOptions bad;
     bad.scene = "nonsense";
     CHECK_THROWS_AS(gui::run_lab(bad, sim::Catalogue::builtin(), why), sim::BadInput);
+}
+
+TEST_CASE("real clicks in a real window: welcome, Learn, the first lesson, an answer in the journal" *
+          doctest::test_suite("slow")) {
+    SKIP_WITHOUT(skips::Need::display);
+    CHECK(std::system("'" MEMWALL_SOURCE_DIR "/tests/window_clicks.sh' '" MEMWALL_PROGRAM "' >/dev/null") == 0);
 }
