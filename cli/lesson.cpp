@@ -52,7 +52,8 @@ bool step_through(lessons::Walk& walk, lessons::Model& model, lessons::Journal& 
             if (const auto f = walk.feedback(); f && teaches) out << '\n' << feedback_text(walk, *f, width);
         }
         fresh = false;
-        const bool open = walk.asks() && !walk.settled();
+        // A quiz takes one answer, and does not tell by asking again that it was wrong.
+        const bool open = walk.asks() && !(teaches ? walk.settled() : walk.locked());
         out << '\n'
             << (!open ? std::string(lessons::phrase(Phrase::prompt_next, l))
                 : walk.locked()
@@ -121,7 +122,7 @@ int lesson(const Arguments& arguments, Session& session) {
     if (arguments.has("--restart") || journal.state(*found).finished) journal.restart(*found);
     lessons::Walk walk(*found, model, journal.state(*found));
     if (!step_through(walk, model, journal, session, true)) {
-        session.out() << wrap_prose(lessons::say(Phrase::saved, found->language, id), session.terminal().width);
+        session.out() << wrap_prose(lessons::say(Phrase::saved, found->language, "lesson " + id), session.terminal().width);
         return done;
     }
     session.out() << '\n'

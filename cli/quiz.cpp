@@ -29,7 +29,7 @@ int quiz(const Arguments& arguments, Session& session) {
     if (arguments.has("--restart") || journal.state(half).finished) journal.restart(half);
     lessons::Walk walk(half, model, journal.state(half));
     if (!step_through(walk, model, journal, session, false)) {
-        session.out() << wrap_prose(lessons::say(Phrase::saved, l, "… quiz " + word), session.terminal().width);
+        session.out() << wrap_prose(lessons::say(Phrase::saved, l, "quiz " + word), session.terminal().width);
         return done;
     }
     const int width = session.terminal().width, all = static_cast<int>(half.steps.size()), right = walk.first_right();

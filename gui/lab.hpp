@@ -65,6 +65,7 @@ public:
     bool rebuild_layout = true;
     std::optional<std::size_t> alone;  // the one view shown, by row of the view table; none: all of them
     std::size_t in_focus = 0;          // the view that had the keyboard or a click last
+    std::optional<sim::Experiment> under_glass;  // the one whose kernel was asked to run there
     int formula = -1;                  // which number's formula is asked for
 
     /// The newest analysis; null before the first. `is_current` says whether it is of the scene as it stands.

@@ -18,6 +18,7 @@ constexpr std::array rows = {
     ViewRow{Str::view_passes, draw_passes, Place::centre, "passes", passes_sheet},
     ViewRow{Str::view_traffic, draw_traffic, Place::centre_bottom, "traffic", traffic_sheet},
     ViewRow{Str::view_timeline, draw_timeline, Place::centre_bottom, "timeline", timeline_sheet},
+    ViewRow{Str::view_kernels, draw_kernels, Place::centre_bottom, "kernels", kernels_sheet},
     ViewRow{Str::view_roofline, draw_roofline, Place::right, "roofline", roofline_sheet},
     ViewRow{Str::view_capacity, draw_capacity, Place::right, "capacity", capacity_sheet},
     ViewRow{Str::view_sweep, draw_sweep, Place::right_bottom, "sweep", sweep_sheet},

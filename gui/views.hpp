@@ -30,6 +30,7 @@ void draw_passes(Lab&);
 void draw_hierarchy(Lab&);
 void draw_timeline(Lab&);
 void draw_compare(Lab&);
+void draw_kernels(Lab&);
 
 // The numbers a view shows, as a table to take away; empty where it has none now.
 Sheet tiles_sheet(Lab&);
@@ -42,6 +43,7 @@ Sheet passes_sheet(Lab&);
 Sheet hierarchy_sheet(Lab&);
 Sheet timeline_sheet(Lab&);
 Sheet compare_sheet(Lab&);
+Sheet kernels_sheet(Lab&);
 
 /// Where the default layout puts a view.
 enum class Place { left, left_bottom, centre, centre_bottom, right, right_bottom };

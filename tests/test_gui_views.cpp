@@ -432,3 +432,19 @@ TEST_CASE("every view costs less than 3 ms a frame") {
 #endif
     }
 }
+
+TEST_CASE("kernels shows the ladder and the source; run under glass, each line says what it moved") {
+    Robot robot("rtx-a6000 200x136x72 f32 forward fused tile 64x64x8 rung 04_register_tile", {}, 1280, 1400, "kernels");
+    CHECK(robot.sees("04_register_tile"));
+    CHECK(robot.sees("CTAs of "));
+    CHECK(robot.sees("register_tile(GRID_CONSTANT Params p)"));
+    CHECK_FALSE(robot.sees("bank conflicts"));
+    robot.click("Run under glass");
+    robot.rest();
+    CHECK(robot.sees("bank conflicts"));
+    robot.click("03_shared_tile");
+    CHECK(robot.lab->document.experiment().rung == "03_shared_tile");
+    robot.lab->paste(tpu);
+    robot.rest();
+    CHECK(robot.sees("choose a GPU"));
+}

@@ -164,3 +164,17 @@ TEST_CASE("cli lesson: Chinese is wrapped at its own width, and no line begins w
     }
     CHECK(cli::wrap_prose("one two three", 8, 2, 4) == "  one\n    two\n    three\n");
 }
+
+TEST_CASE("cli quiz: before the course no answer is judged, also by going back; leaving names the way on") {
+    Home home;
+    for (const std::string lang : {"en", "zh"}) {
+        CAPTURE(lang);
+        for (const char* option : {"a", "b", "c", "d"}) {
+            const Answer a = ask({"quiz", "pre", "--lang", lang, "--restart"}, std::string(option) + "\nback\n");
+            CHECK(a.exit == cli::done);
+            CHECK_FALSE(has(a.out, lang == "en" ? "Try again" : "再试一次"));
+            CHECK_FALSE(has(a.out, lang == "en" ? "Right." : "答对了"));
+            CHECK(has(a.out, "memwall quiz pre"));
+        }
+    }
+}
