@@ -27,7 +27,7 @@ using sim::Residual;
 namespace {
 
 constexpr int archs[] = {80, 90, 100};
-constexpr sim::i64 traded_bytes = 16;  // the assembler spills two registers where that lets one more CTA in
+constexpr sim::i64 traded_bytes = 64;  // the assembler spills two registers where that lets one more CTA in
 constexpr std::size_t least_tiles = 40, tiles_of_others = 2, a_program = 8;
 
 /// `small`: warps of 32x32, thread tiles of 4x4, whose code is a third of the usual ones'; else those the rung takes.
@@ -89,7 +89,8 @@ struct Unit {
 bool keeps_in_registers(const DeviceKernel& k) {
     if (!k.matmul() || k.rung->tma) return true;
     const sim::i64 threads = block_threads(k), registers = std::min<sim::i64>(255, 65536 / threads);
-    const sim::i64 copied = (k.tile.bm + k.tile.bn) * k.tile.bk / threads;
+    const sim::i64 gated = k.gate == device::gate_none ? 0 : k.tile.bn;  // the residual comes beside dY
+    const sim::i64 copied = (k.tile.bm + k.tile.bn + gated) * k.tile.bk / threads;
     const sim::i64 at_once = k.rung->simt && k.rung->async_copies ? 4 : 1;  // values of each row it reads
     const sim::i64 fragments =
         k.rung->simt ? at_once * (k.thread.rows + k.thread.cols) : (k.warp.rows + k.warp.cols) / 4;
