@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <set>
 
 #include "cli/text.hpp"
@@ -12,8 +11,6 @@ namespace cli {
 namespace {
 
 std::string share(double fraction) { return percent(fraction, false); }
-/// "99.5 %": a share near the whole, where rounding to it would claim too much.
-std::string nearly(double fraction) { return fmt::format("{:.1f} %", std::floor(1000 * fraction) / 10); }
 
 /// "a100-sxm4-40gb, rtx-5090": where the rows of an engine come from.
 std::string machines(const std::vector<sim::Trial>& trials, sim::Engine engine) {

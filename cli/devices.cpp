@@ -49,8 +49,8 @@ std::string page(const std::vector<const sim::Device*>& devices, bool has_cpu, i
         }
         if (any) out += heading(kind.title) + table.text(2);
         if (cpu && !has_cpu)
-            out += heading("This machine") +
-                   "  cpu: not measured yet; `memwall devices --calibrate` does it in seconds\n";
+            out +=
+                heading("This machine") + "  cpu: not measured yet; `memwall devices --calibrate` does it in seconds\n";
     }
     out.erase(0, 1);
     return out + '\n' +

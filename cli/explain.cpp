@@ -50,6 +50,8 @@ std::string better_tile(const sim::Report& r, const sim::Catalogue& devices, int
     if (ties > 0)
         line += fmt::format(" {} with it within the model's error.",
                             ties == 1 ? "One other tile ties" : fmt::format("{} other tiles tie", ties));
+    if (const std::string why = no_kernel(best.experiment, devices.at(best.experiment.device)); !why.empty())
+        line += fmt::format(" Model only, no kernel of ours launches it: {}.", why);
     return out + wrap(line, width, 2, 2);
 }
 

@@ -7,8 +7,6 @@
 
 #include "cli/counted.hpp"
 
-#include "cli/counted.hpp"
-
 namespace cli {
 namespace {
 
@@ -263,7 +261,7 @@ std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Cat
     return dump(document);
 }
 
-std::string validate_document(const sim::Validation& v) {
+std::string validate_document(const sim::Validation& v, const std::vector<sim::Trial>& trials, bool ablate, bool loso) {
     Json rows = Json::array(), summary = Json::object(), coverage = Json::array();
     for (const sim::ValidatedRow& r : v.rows) {
         const bool measured = r.measured_us > 0, predicted = r.predicted_us > 0;  // 0: a row of bytes only, or skipped
@@ -282,7 +280,21 @@ std::string validate_document(const sim::Validation& v) {
                             {"device", c.corner.device},
                             {"rows_time", c.rows_time},
                             {"rows_bytes", c.rows_bytes}});
-    return dump({{"rows", rows}, {"summary", summary}, {"coverage", coverage}});
+    Json document = {{"rows", rows}, {"summary", summary}, {"coverage", coverage}};
+    if (ablate)
+        for (const sim::TimeTermInfo& term : sim::time_terms())
+            document["ablate"][std::string(term.name)] =
+                number(sim::tile_mape(trials, sim::TimeModel::without({std::string(term.name)})));
+    if (loso)
+        for (const auto& [part, what] : {std::pair("source", sim::HeldOut::source), {"device", sim::HeldOut::device}})
+            for (const sim::EngineError& e : sim::leave_one_out(trials, what))
+                document["loso"][part][std::string(to_string(e.engine))] = {{"rows", e.rows},
+                                                                            {"parts", e.parts},
+                                                                            {"mape_fitted", number(e.mape_fitted)},
+                                                                            {"mape_held_out", number(e.mape_held_out)},
+                                                                            {"low", number(e.band.low)},
+                                                                            {"high", number(e.band.high)}};
+    return dump(document);
 }
 
 std::string devices_document(const std::vector<const sim::Device*>& devices) {

@@ -48,7 +48,9 @@ std::string counted_document(const sim::Report& report, const kernels::glass::Co
 std::string compare_document(const sim::Report& a, const sim::Report& b, const std::vector<TimeStep>& steps,
                              const sim::Catalogue& devices);
 std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Catalogue& devices);
-std::string validate_document(const sim::Validation& validation);
+/// With "ablate" (mean error with each term left out) and "loso" (by source and device) where asked.
+std::string validate_document(const sim::Validation& validation, const std::vector<sim::Trial>& trials, bool ablate,
+                              bool loso);
 std::string devices_document(const std::vector<const sim::Device*>& devices);
 std::string lessons_document(const lessons::Course& course);
 /// `with_resources`: for an architecture that was named, so that each row has the keys of Compiled, null where it does

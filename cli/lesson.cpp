@@ -122,7 +122,8 @@ int lesson(const Arguments& arguments, Session& session) {
     if (arguments.has("--restart") || journal.state(*found).finished) journal.restart(*found);
     lessons::Walk walk(*found, model, journal.state(*found));
     if (!step_through(walk, model, journal, session, true)) {
-        session.out() << wrap_prose(lessons::say(Phrase::saved, found->language, "lesson " + id), session.terminal().width);
+        session.out() << wrap_prose(lessons::say(Phrase::saved, found->language, "lesson " + id),
+                                    session.terminal().width);
         return done;
     }
     session.out() << '\n'

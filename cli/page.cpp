@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "cli/text.hpp"
+#include "kernels/ladder.hpp"
 #include "sim/sweep.hpp"
 #include "sim/time.hpp"
 
@@ -187,6 +189,14 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
     for (const MeasuredLine& m : measured) table.row({"measured", "-", m.time, m.remark});
     if (measured.empty()) table.row({"measured", "-", "-", "nothing recorded of this experiment"});
     return table.text(2, width);
+}
+
+std::string no_kernel(const sim::Experiment& e, const sim::Device& d) {
+    if (d.kind != sim::DeviceKind::gpu) return "";
+    const int capability = static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
+    for (const kernels::DeviceKernel& k : kernels::kernels_of(kernels::resolved(e)))
+        if (const sim::Fit fit = kernels::fits(k, capability); !fit.ok()) return fit.why;
+    return "";
 }
 
 std::string variations_text(std::string_view title, const sim::Experiment& e, const sim::Catalogue& devices) {

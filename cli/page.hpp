@@ -39,6 +39,10 @@ std::string operations_text(double flops);
 /// Under a title, what one other word would gain; empty where none would.
 std::string variations_text(std::string_view title, const sim::Experiment& e, const sim::Catalogue& devices);
 
+/// Why no kernel of this tree launches a GPU experiment as it is said, the model's rules of fit apart; empty where one
+/// does, and on other machines.
+std::string no_kernel(const sim::Experiment& e, const sim::Device& d);
+
 /// A heading with an empty line before it.
 std::string heading(std::string_view title);
 

@@ -180,7 +180,9 @@ std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d) {
 std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices, int width) {
     const std::vector<sim::FusionChoice> choices = sim::fusion_choices(e, devices);
     if (choices.empty()) return "";
-    std::string out = heading("Fusion, with this tile (predicted)");
+    const bool own_tiles = e.pass != sim::Pass::train || (e.tile_dgrad && e.tile_wgrad);
+    std::string out = heading(own_tiles ? "Fusion, with this tile (predicted)"
+                                        : "Fusion (predicted; a pass without a tile of its own takes its best)");
     const sim::FusionChoice *winner = nullptr, *second = nullptr, *unfused = nullptr, *fused = nullptr;
     Table table("lrrrl");
     table.row({"", devices.at(e.device).dram.display, "L2 reads", "time", ""});

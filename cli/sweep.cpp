@@ -110,8 +110,11 @@ std::string advice_text(const std::vector<sim::SweepRow>& rows, const sim::Catal
     out += variations_text("The best tile with one other word changed (predicted)", best.experiment, devices);
     if (advice.measure.size() > 1) {
         out += heading("Worth measuring: the best, and ties that differ most from it");
-        for (const std::size_t i : advice.measure)
+        for (const std::size_t i : advice.measure) {
             out += fmt::format("  {}\n", sim::to_string(rows[i].experiment, devices));
+            const std::string why = no_kernel(rows[i].experiment, devices.at(best.experiment.device));
+            if (!why.empty()) out += wrap("model only, no kernel of ours: " + why, width, 6, 6);
+        }
     }
     return out;
 }

@@ -91,6 +91,8 @@ std::string percent(double fraction, bool sign) {
     return sign ? fmt::format("{:+.{}f} %", value, digits) : fmt::format("{:.{}f} %", value, digits);
 }
 
+std::string nearly(double fraction) { return fmt::format("{:.1f} %", std::floor(1000 * fraction) / 10); }
+
 std::string grouped(long long number) {
     std::string digits = std::to_string(number);
     for (int at = static_cast<int>(digits.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)

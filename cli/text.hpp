@@ -41,6 +41,8 @@ std::string short_number(double value);
 std::string times(double factor);
 /// "+3.1 %", "-0.04 %", "0 %".
 std::string percent(double fraction, bool sign = true);
+/// "94.2 %": a share near the whole, rounded down because up would claim too much.
+std::string nearly(double fraction);
 /// "1,234,567".
 std::string grouped(long long number);
 /// "1 tile", "2 tiles".

@@ -134,9 +134,8 @@ std::string choice_text(const std::map<std::string, sim::Summary>& groups, const
             if (!s.choice) return;
             any = true;
             const auto line = [&](std::vector<std::string> head, const char* rule, const sim::Chooser& c) {
-                head.insert(head.end(),
-                            {rule, fmt::format("{:.1f} %", 100 * c.mean), fmt::format("{:.1f} %", 100 * c.worst),
-                             optional_rank(c.spearman), optional_rank(c.kendall)});
+                head.insert(head.end(), {rule, nearly(c.mean), nearly(c.worst), optional_rank(c.spearman),
+                                         optional_rank(c.kendall)});
                 table.row(std::move(head));
             };
             line({name, std::to_string(s.choice->shapes), std::to_string(s.choice->tiles)}, "the model",
@@ -234,7 +233,7 @@ std::string held_out_text(const std::vector<sim::Trial>& trials, int width) {
 int validate(const Arguments& arguments, Session& session) {
     const std::string& path = arguments.words[0];
     const bool json = arguments.has("--json");
-    for (const char* table : {"--ablate", "--loso", "--rows", "--markdown"})
+    for (const char* table : {"--rows", "--markdown"})
         if (json && arguments.has(table))
             throw sim::BadInput(fmt::format("--json with {}: expected one of them; {} is to be read", table, table));
     const sim::MeasurementFile file = sim::read_measurements(path);
@@ -246,7 +245,7 @@ int validate(const Arguments& arguments, Session& session) {
     if (arguments.has("--markdown")) {
         session.out() << accuracy_markdown(trials);
     } else if (json) {
-        session.out() << validate_document(v);
+        session.out() << validate_document(v, trials, arguments.has("--ablate"), arguments.has("--loso"));
     } else {
         session.out() << fmt::format("{}: {}\n", path, counted(static_cast<long long>(v.rows.size()), "row"))
                       << summary_text(v.summary, session.devices(), width)

@@ -387,7 +387,9 @@ TEST_SUITE("slow") {
         check_has(terms.out, {"roofline", "waves x tile", "best fixed tile", "chance", "compulsory alone", "Coverage",
                               "were fitted to measured rows", "more; --rows shows them"});
         CHECK(ask({"validate", file, "--rows"}).out.find("--rows shows them") == std::string::npos);
-        check_refused({"validate", file, "--loso", "--json"}, 2, {"--json"});
+        check_refused({"validate", file, "--rows", "--json"}, 2, {"--json"});
+        const std::string json = ask({"validate", folder / "tpu.csv", "--ablate", "--loso", "--json"}).out;
+        check_has(json, {"\"ablate\"", "\"step_overhead\"", "\"loso\"", "\"mape_held_out\""});
     }
 }
 

@@ -398,7 +398,13 @@ std::vector<Finding> execute(const sim::Experiment& e, const Operands& o) {
 
 Counted run(const sim::Experiment& e, const sim::Device& device, const RunOptions& options,
             const std::function<void(double)>& progress, std::stop_token stop) {
-    return Run(resolved(e), device, options, progress, stop).run();
+    const sim::Experiment own = resolved(e);
+    if (own.rung == "10_tcgen05") {
+        Counted refused;
+        refused.fit.why = "rung 10_tcgen05 is checked by the compiler only: glass has no tensor memory";
+        return refused;
+    }
+    return Run(own, device, options, progress, stop).run();
 }
 
 }  // namespace kernels::glass
