@@ -179,9 +179,19 @@ void draw_kernels(Lab& lab) {
 }
 
 Sheet kernels_sheet(Lab& lab) {
+    if (lab.question().devices->at(lab.document.experiment().device).kind != sim::DeviceKind::gpu) return {};
     std::string trouble;
     const Counted* counted = counted_of(lab, trouble);
-    if (!counted) return {};
+    if (!counted) {  // what is launched
+        Sheet sheet = {{"kernel", "ctas", "threads", "smem_bytes"}};
+        if (const auto reply = lab.computed.ask(chosen, own_question(lab)); reply.answer && reply.answer->fit.ok())
+            for (const kernels::DeviceKernel& k : reply.answer->launches) {
+                const kernels::Launch l = kernels::launch_of(k);
+                sheet.push_back({std::string(k.name), std::to_string(l.grid), std::to_string(l.block),
+                                 std::to_string(l.smem_bytes)});
+            }
+        return sheet;
+    }
     Sheet sheet = {{"file", "line", "instructions", "active_lanes", "bytes", "sectors", "ideal_sectors", "wavefronts",
                     "ideal_wavefronts"}};
     for (const LineCount& l : counted->lines)
