@@ -2,8 +2,7 @@
 // Rung 01: one thread computes one output, straight from global memory.
 //   Idea      the three loops of a matmul, the outer two spread over threads: thread t of a CTA has row t % BM.
 //   Watch     the lanes of a warp read 32 rows of X at the same k: 32 sectors for 128 bytes of use, and as many when
-//   they
-//             store. Every operand element crosses L1 once a thread: BM·BN·2 loads a k.
+//             they store. Every operand element crosses L1 once a thread: BM·BN·2 loads a k.
 //   Limit     the load unit: a warp-level load of X takes 32 sector look-ups.
 
 #include "kernels/device/epilogue.cuh"

@@ -2,8 +2,8 @@
 // Rung 04: a thread keeps a tile of outputs in registers.
 //   Idea      TM x TN outputs a thread: TM + TN values read from shared memory serve TM·TN multiply-adds.
 //   Change    from rung 03: the inner loop is an outer product of two fragments. A warp's lanes stand LANES_M x
-//   LANES_N;
-//             a thread's rows and columns are strided by those, so that lanes side by side read words side by side.
+//             LANES_N; a thread's rows and columns are strided by those, so that lanes side by side read words side
+//             by side.
 //   Watch     wavefronts a multiply-add fall from 2/32 to (TM + TN)/(32·TM·TN), without a bank conflict; L2 traffic
 //             falls too, as the CTA's tile can now be larger than its threads.
 //   Limit     the instructions of the copies, and their latency: nothing is computed while a tile is on its way.

@@ -1,8 +1,8 @@
 #pragma once
 // Rung 05: 128-bit loads, and the next tile is fetched early.
 //   Idea      every access moves 16 bytes a thread: global loads, fragments from shared memory, stores. The next tile
-//   is
-//             loaded into registers before the CTA computes on the one it has, and stored to a second buffer after.
+//             is loaded into registers before the CTA computes on the one it has, and stored to a second buffer
+//             after.
 //   Change    from rung 04: rows and columns of a thread come in groups of four; InFlight stands between global and
 //             shared memory; one barrier a k-step instead of two.
 //   Watch     a quarter of the memory instructions for the same bytes; the latency of global memory hides behind BK

@@ -2,8 +2,7 @@
 // Rung 06: cp.async keeps several stages in flight.
 //   Idea      global memory is copied to shared memory past the registers, STAGES - 1 tiles ahead of the one in use.
 //   Change    from rung 05: a ring of stages instead of two buffers and registers between; a copy cannot turn a tile
-//   any
-//             more, so fragments are read four k at a time along whichever way the tile lies.
+//             any more, so fragments are read four k at a time along whichever way the tile lies.
 //   Watch     bytes in flight a CTA: (STAGES - 1)·(BM + BN)·BK·4, against latency x bandwidth (Little's law); the
 //             registers of the tile in flight are free again.
 //   Limit     the f32 units, if the stages cover the latency: one multiply-add an output and k.

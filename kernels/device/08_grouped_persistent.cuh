@@ -1,14 +1,13 @@
 #pragma once
 // Rung 08: CTAs that stay, in a raster that keeps neighbours together.
 //   Idea      as many CTAs as the GPU holds at a time take tile after tile; the tiles that run side by side are chosen
-//   to
-//             share rows and columns (raster grouped:G), so that their union is small enough for L2.
+//             to share rows and columns (raster grouped:G), so that their union is small enough for L2.
 //   Change    from rung 07: a loop around it. The first stages of the next tile are on their way while this one is
-//   stored. Watch     DRAM bytes: a wave of S CTAs in groups of G rows reads about G + S/G strips where a row-by-row
-//   wave reads
-//             1 + S. L2 bytes do not change.
+//             stored.
+//   Watch     DRAM bytes: a wave of S CTAs in groups of G rows reads about G + S/G strips where a row-by-row wave
+//             reads 1 + S. L2 bytes do not change.
 //   Limit     the epilogue, which the matrix units wait for; rung 09 gives loads, products and stores warps of their
-//   own.
+//             own.
 
 #include "kernels/device/async_operand.cuh"
 #include "kernels/device/epilogue.cuh"

@@ -1,12 +1,11 @@
 #pragma once
 // Rung 09: loads, products and stores have warps of their own.
 //   Idea      one warp copies whole boxes by TMA and does nothing else; one or two warpgroups multiply straight from
-//   shared
-//             memory (wgmma reads both operands there). They meet at barriers: `full` counts the bytes of a stage that
-//             have come, `empty` the warps that are done with it.
+//             shared memory (wgmma reads both operands there). They meet at barriers: `full` counts the bytes of a
+//             stage that have come, `empty` the warps that are done with it.
 //   Change    from rung 08: no address arithmetic, no fragments in registers, no SYNC in the loop. CTAs of a cluster
-//   share
-//             loads: those of a row their X, those of a column their W, each loading a part for all (multicast).
+//             share loads: those of a row their X, those of a column their W, each loading a part for all
+//             (multicast).
 //   Consumers cooperative: the warpgroups share a tile, 64 rows each. pingpong: each has a tile of its own, so that one
 //             multiplies while the other stores.
 //   Watch     L2 reads fall by the cluster's width and height; shared memory is read BM + (BM/64)·BN elements a k.

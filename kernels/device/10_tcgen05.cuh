@@ -1,8 +1,8 @@
 #pragma once
 // Rung 10: the sums leave the registers.
-//   Idea      the matrix unit of sm_100a reads both operands from shared memory and adds into tensor memory, a memory of
-//             its own beside the SM; one thread issues it for the whole CTA. Four warps then read the sums back to finish
-//             and store them.
+//   Idea      the matrix unit of sm_100a reads both operands from shared memory and adds into tensor memory, a memory
+//             of its own beside the SM; one thread issues it for the whole CTA. Four warps then read the sums back to
+//             finish and store them.
 //   Change    from rung 09: no consumer warpgroups. One warp loads, one multiplies, four store, and tensor memory holds
 //             two tiles, so that one is stored while the next is summed. A stage is freed by the matrix unit itself.
 //   Watch     shared memory is read once a tile instead of once a warpgroup; registers no longer bound the tile.
