@@ -114,7 +114,10 @@ void show_tip(const std::string& text) {
 
 }  // namespace
 
-Flow::Flow(const Spans& spans, float width) : line_height_(std::round(ImGui::GetFontSize() * line_share)) {
+Flow::Flow(Spans words, float width)
+    : spans_(std::make_shared<const Spans>(std::move(words))),
+      line_height_(std::round(ImGui::GetFontSize() * line_share)) {
+    const Spans& spans = *spans_;
     float x = 0;
     const auto put = [&](const Span& span, std::string text, float w) {
         if (lines_.empty()) lines_.emplace_back();

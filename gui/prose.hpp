@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct ProseLinks {
 /// Spans broken into lines of at most `width` pixels. Valid within a frame.
 class Flow {
 public:
-    Flow(const lessons::Spans& spans, float width);
+    Flow(lessons::Spans spans, float width);
 
     float height() const;
     float width() const { return widest_; }
@@ -36,6 +37,7 @@ private:
         float x, width;
     };
     using Line = std::vector<Part>;
+    std::shared_ptr<const lessons::Spans> spans_;  // what the parts point into
     std::vector<Line> lines_;
     float widest_ = 0, line_height_ = 0;
 };
