@@ -25,8 +25,7 @@ std::string machines(const std::vector<sim::Trial>& trials, sim::Engine engine) 
 
 }  // namespace
 
-std::string accuracy_markdown(const std::vector<sim::Trial>& trials) {
-    const sim::Validation v = sim::validate(trials);
+std::string accuracy_markdown(const std::vector<sim::Trial>& trials, const sim::Validation& v) {
     const auto by_source = sim::leave_one_out(trials, sim::HeldOut::source);
     const auto by_device = sim::leave_one_out(trials, sim::HeldOut::device);
     const sim::Summary& all = v.summary.at("all");

@@ -7,10 +7,10 @@
 
 #include "cli/json.hpp"
 #include "cli/page.hpp"
-#include "cli/steps.hpp"
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
 #include "sim/report.hpp"
+#include "sim/time_steps.hpp"
 
 namespace cli {
 namespace {
@@ -61,7 +61,7 @@ std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::
 }
 
 /// The steps from A to B in one unit, rounded so that they add up as printed.
-std::string steps_text(const sim::Report& a, const sim::Report& b, const std::vector<TimeStep>& steps) {
+std::string steps_text(const sim::Report& a, const sim::Report& b, const std::vector<sim::TimeStep>& steps) {
     const double from = a.predicted->time_us, to = b.predicted->time_us;
     const bool ms = std::max(from, to) >= 1000;
     const double unit_us = ms ? 1 : 0.001;  // three decimals of what is printed
@@ -70,7 +70,7 @@ std::string steps_text(const sim::Report& a, const sim::Report& b, const std::ve
                   : fmt::format(fmt::runtime(sign ? "{:+.3f} \u00b5s" : "{:.3f} \u00b5s"), us);
     };
     const double first = std::round(from / unit_us) * unit_us, last = std::round(to / unit_us) * unit_us;
-    const std::vector<double> rounded = rounded_to_sum(steps, last - first, unit_us);
+    const std::vector<double> rounded = sim::rounded_to_sum(steps, last - first, unit_us);
     Table table("lr");
     table.row({"A", print(first, false)});
     for (std::size_t i = 0; i < steps.size(); ++i) table.row({"  " + steps[i].name, print(rounded[i], true)});
@@ -83,7 +83,8 @@ int compare(const Arguments& arguments, Session& session) {
     const sim::Report a = sim::predict(sim::parse_scene(arguments.words[0], devices).experiment, devices);
     const sim::Report b = sim::predict(sim::parse_scene(arguments.words[1], devices).experiment, devices);
     const bool both = a.predicted && b.predicted;
-    const std::vector<TimeStep> steps = both ? time_steps(*a.predicted, *b.predicted) : std::vector<TimeStep>();
+    const std::vector<sim::TimeStep> steps =
+        both ? sim::time_steps(*a.predicted, *b.predicted) : std::vector<sim::TimeStep>();
     const int exit = a.fit.ok() && b.fit.ok() ? done : does_not_fit;
     if (arguments.has("--json")) {
         session.out() << compare_document(a, b, steps, devices);

@@ -19,15 +19,6 @@ using sim::i64;
 
 std::string bytes(i64 n) { return sim::format_bytes(static_cast<double>(n)); }
 
-/// "4.00 of 4.00": wavefronts (or sectors) an instruction took, and the fewest it could.
-std::string each(i64 got, i64 ideal, i64 instructions) {
-    if (instructions == 0 || got == 0) return "";
-    const auto per = [&](i64 n) {
-        return fmt::format("{:.2f}", static_cast<double>(n) / static_cast<double>(instructions));
-    };
-    return got == ideal ? per(got) : fmt::format("{} of {}", per(got), per(ideal));
-}
-
 std::string place(const LineCount& l) { return fmt::format("{}:{}", l.file.substr(l.file.rfind('/') + 1), l.line); }
 
 std::string levels_text(const sim::Report& r, const sim::Device& d, const kernels::glass::Counted& c) {
@@ -85,8 +76,9 @@ std::string counted_text(const sim::Report& r, const sim::Device& d, const kerne
     table.row({"line", "instructions", "bytes", "sectors each", "wavefronts each"});
     for (std::size_t i = 0; i < std::min(most, lines.size()); ++i) {
         const LineCount& l = lines[i];
-        table.row({place(l), grouped(l.instructions), bytes(l.bytes), each(l.sectors, l.ideal_sectors, l.instructions),
-                   each(l.wavefronts, l.ideal_wavefronts, l.instructions)});
+        table.row({place(l), grouped(l.instructions), bytes(l.bytes),
+                   kernels::glass::per_instruction(l.sectors, l.ideal_sectors, l.instructions, " of "),
+                   kernels::glass::per_instruction(l.wavefronts, l.ideal_wavefronts, l.instructions, " of ")});
     }
     return out + heading("Lines that move most (of: as few as these bytes could take)") + table.text(2);
 }
@@ -111,8 +103,10 @@ std::string source_text(const kernels::glass::Counted& c) {
                         ? std::string(52, ' ')
                         : fmt::format(
                               "{:>12} {:>9} {:>14} {:>14}", grouped(at->second.instructions), bytes(at->second.bytes),
-                              each(at->second.sectors, at->second.ideal_sectors, at->second.instructions),
-                              each(at->second.wavefronts, at->second.ideal_wavefronts, at->second.instructions));
+                              kernels::glass::per_instruction(at->second.sectors, at->second.ideal_sectors,
+                                                              at->second.instructions, " of "),
+                              kernels::glass::per_instruction(at->second.wavefronts, at->second.ideal_wavefronts,
+                                                              at->second.instructions, " of "));
                 out += fmt::format("{} {:>4} {}\n", margin, n, line);
             }
         }

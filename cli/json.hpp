@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/steps.hpp"
 #include "kernels/glass/run.hpp"
 #include "kernels/run.hpp"
 #include "lessons/course.hpp"
 #include "sim/report.hpp"
+#include "sim/time_steps.hpp"
 #include "sim/validate.hpp"
 
 namespace cli {
@@ -45,7 +45,7 @@ std::string run_document(const sim::Report& report, const kernels::RunResult& re
 /// predict's object with "counted" added.
 std::string counted_document(const sim::Report& report, const kernels::glass::Counted& counted,
                              const sim::Catalogue& devices);
-std::string compare_document(const sim::Report& a, const sim::Report& b, const std::vector<TimeStep>& steps,
+std::string compare_document(const sim::Report& a, const sim::Report& b, const std::vector<sim::TimeStep>& steps,
                              const sim::Catalogue& devices);
 std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Catalogue& devices);
 /// With "ablate" (mean error with each term left out) and "loso" (by source and device) where asked.

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <set>
 #include <sstream>
 #include <utility>
 
 #include "cli/text.hpp"
 #include "kernels/ladder.hpp"
+#include "sim/fit.hpp"
 #include "sim/sweep.hpp"
 #include "sim/time.hpp"
 
@@ -193,7 +193,7 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
 
 std::string no_kernel(const sim::Experiment& e, const sim::Device& d) {
     if (d.kind != sim::DeviceKind::gpu) return "";
-    const int capability = static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
+    const int capability = sim::capability(d);
     for (const kernels::DeviceKernel& k : kernels::kernels_of(kernels::resolved(e)))
         if (const sim::Fit fit = kernels::fits(k, capability); !fit.ok()) return fit.why;
     return "";

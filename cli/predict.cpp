@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <ostream>
 
 #include "cli/json.hpp"
@@ -60,7 +58,7 @@ sim::Experiment with_compiled_occupancy(const sim::Experiment& asked, const sim:
     if (!sim::resolve_best(e, d).ok()) return asked;
     e = kernels::resolved(e);
     e.ctas = 0;
-    const int capability = static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
+    const int capability = sim::capability(d);
     const std::vector<kernels::DeviceKernel> launches = kernels::kernels_of(e);
     for (const kernels::DeviceKernel& k : launches)
         if (const sim::Fit fit = kernels::fits(k, capability); !fit.ok())

@@ -35,7 +35,7 @@ std::string rows_text(const std::vector<sim::ValidatedRow>& rows, std::size_t mo
         const sim::ValidatedRow* r = predicted[i];
         const bool timed = r->measured_us > 0;
         table.row({r->id, sim::format_us(r->predicted_us), timed ? sim::format_us(r->measured_us) : "-",
-                   timed ? percent(r->error) : "-", std::to_string(r->constants)});
+                   timed ? percent(r->error) : "-", std::to_string(r->constants.size())});
     }
     std::string out = heading("Rows, the largest error first") + table.text(2);
     if (predicted.size() > most) out += fmt::format("  {} more; --rows shows them.\n", predicted.size() - most);
@@ -165,14 +165,13 @@ std::string coverage_text(const std::vector<sim::CoverageRow>& coverage, int wid
 }
 
 /// What no datasheet says and the predictions read all the same.
-std::string constants_text(const std::vector<sim::Trial>& trials, int width) {
+std::string constants_text(const std::vector<sim::ValidatedRow>& rows, int width) {
     std::map<std::string, std::pair<sim::ReadConstant, int>> fitted;  // by key, value and source, and its readers
     std::vector<double> counts;
-    for (const sim::Trial& t : trials) {
-        if (!t.predictable() || !t.row.has_tile()) continue;
-        const std::vector<sim::ReadConstant> read = constants_read(t);
-        counts.push_back(static_cast<double>(read.size()));
-        for (const sim::ReadConstant& c : read)
+    for (const sim::ValidatedRow& r : rows) {
+        if (!r.why_skipped.empty() || r.groups.front() != "all") continue;  // those with a tile
+        counts.push_back(static_cast<double>(r.constants.size()));
+        for (const sim::ReadConstant& c : r.constants)
             if (c.is_fitted()) ++fitted.try_emplace(c.key + c.source, c, 0).first->second.second;
     }
     if (counts.empty()) return "";
@@ -243,7 +242,7 @@ int validate(const Arguments& arguments, Session& session) {
     const int width = session.terminal().width;
     constexpr std::size_t few_rows = 20;
     if (arguments.has("--markdown")) {
-        session.out() << accuracy_markdown(trials);
+        session.out() << accuracy_markdown(trials, v);
     } else if (json) {
         session.out() << validate_document(v, trials, arguments.has("--ablate"), arguments.has("--loso"));
     } else {
@@ -253,7 +252,7 @@ int validate(const Arguments& arguments, Session& session) {
                       << bytes_text(v.summary, session.devices(), width);
         if (arguments.has("--ablate")) session.out() << ablation_text(trials, width);
         if (arguments.has("--loso")) session.out() << held_out_text(trials, width);
-        session.out() << constants_text(trials, width) << coverage_text(v.coverage, width)
+        session.out() << constants_text(v.rows, width) << coverage_text(v.coverage, width)
                       << rows_text(v.rows, arguments.has("--rows") ? v.rows.size() : few_rows)
                       << skipped_text(v.rows, width);
     }

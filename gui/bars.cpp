@@ -183,7 +183,8 @@ void headline(Lab& lab, bool stacked) {
         if (a->baseline && a->baseline->predicted)
             before += say(Str::against_baseline, percent_of(p.time_us, a->baseline->predicted->time_us)) + " · ";
         headline_cell(p.validated ? Mark::predicted : Mark::unvalidated, Str::predicted, sim::format_us(p.time_us),
-                      {before + all, before + limit, limit}, before + all + "\n" + tr(Str::predicted_tip));
+                      {before + all, before + limit, p.validated ? limit : std::string(tr(Str::unvalidated))},
+                      before + all + "\n" + tr(Str::predicted_tip));
         asks_formula(lab, sim::Formula::predicted_time);
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, colours().error);

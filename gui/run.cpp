@@ -13,6 +13,7 @@
 #include "gui/state_files.hpp"
 #include "gui/views.hpp"
 #include "gui/window.hpp"
+#include "lessons/journal.hpp"
 #include "sim/text.hpp"
 
 namespace gui {
@@ -57,7 +58,7 @@ void open_lesson(Lab& lab, const std::string& id, int step) {
 }  // namespace
 
 int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::string& why) {
-    const auto folder = state_folder();
+    const auto folder = lessons::state_folder();
     const char* own_lessons = std::getenv("MEMWALL_LESSONS");
     const std::string lessons = options.lessons.empty() && own_lessons ? own_lessons : options.lessons;
     std::string note;

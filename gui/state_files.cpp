@@ -12,12 +12,6 @@
 namespace gui {
 namespace fs = std::filesystem;
 
-fs::path state_folder() {
-    if (const char* state = std::getenv("XDG_STATE_HOME"); state && *state) return fs::path(state) / "memwall";
-    if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".local/state/memwall";
-    return {};
-}
-
 std::string write_whole(const fs::path& path, std::string_view text) {
     std::error_code bad;
     fs::create_directories(path.parent_path(), bad);

@@ -1,5 +1,5 @@
 #pragma once
-// Small files of the lab's own: where they lie and how they are written so that a crash leaves old or new, never half.
+// Small files of the lab's own: how they are written so that a crash leaves old or new, never half.
 
 #include <filesystem>
 #include <optional>
@@ -7,9 +7,6 @@
 #include <string_view>
 
 namespace gui {
-
-/// $XDG_STATE_HOME/memwall, else ~/.local/state/memwall; empty when neither variable is set.
-std::filesystem::path state_folder();
 
 /// Writes a temporary file beside `path`, flushes it to disk and renames it over; makes the folder if need be.
 /// Returns an empty string, or one sentence on what failed.

@@ -46,15 +46,6 @@ Counted count(const Computations::Question& q, const Job& job) {
     return kernels::glass::run(c.experiment, q.devices->at(c.experiment.device), {}, job.progress, job.stop);
 }
 
-/// "2.00 of 1.00": what an instruction took, and the least it could.
-std::string each(sim::i64 got, sim::i64 ideal, sim::i64 instructions) {
-    if (got == 0 || instructions == 0) return "";
-    const auto per = [&](sim::i64 n) {
-        return fmt::format("{:.2f}", static_cast<double>(n) / static_cast<double>(instructions));
-    };
-    return got == ideal ? per(got) : fmt::format("{} / {}", per(got), per(ideal));
-}
-
 using Lines = std::map<int, LineCount>;
 Lines lines_of(const Counted* counted, std::string_view file) {
     Lines out;
@@ -115,7 +106,8 @@ void source(std::string_view file, const Lines& lines) {
                         const sim::i64 got = sectors ? l.sectors : l.wavefronts,
                                        least = sectors ? l.ideal_sectors : l.ideal_wavefronts;
                         ImGui::PushStyleColor(ImGuiCol_Text, got > least ? colours().error : colours().text);
-                        ImGui::TextUnformatted(each(got, least, l.instructions).c_str());
+                        ImGui::TextUnformatted(
+                            kernels::glass::per_instruction(got, least, l.instructions, " / ").c_str());
                         ImGui::PopStyleColor();
                         tip(say(Str::line_counts, l.instructions, sim::format_bytes(static_cast<double>(l.bytes))));
                     }

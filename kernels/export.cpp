@@ -10,6 +10,7 @@
 #include "kernels/export_template.hpp"
 #include "kernels/ladder.hpp"
 #include "sim/embedded.hpp"
+#include "sim/fit.hpp"
 
 namespace kernels {
 namespace {
@@ -294,7 +295,7 @@ Exported cuda_program(const sim::Experiment& asked, bool bench, const sim::Catal
     const sim::Device& device = devices.at(asked.device);
     if (device.kind != sim::DeviceKind::gpu || device.compute_capability.empty())
         return {{fmt::format("{} runs no CUDA", asked.device)}, {}};
-    const int capability = static_cast<int>(std::stod(device.compute_capability) * 10 + 0.5);
+    const int capability = sim::capability(device);
     const sim::Experiment e = resolved(asked);
     const std::vector<DeviceKernel> launches = kernels_of(e);
     sim::i64 partial_bytes = 0;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <memory>
 #include <random>
 
@@ -152,12 +154,18 @@ Execute under_glass(const sim::Catalogue& devices) {
     };
 }
 
-Execute on_gpu(const sim::Catalogue& devices) {
-    const cuda::Runtime& r = cuda::runtime();
+Execute on_gpu(const sim::Catalogue& devices, const cuda::Runtime& r) {
     if (const sim::Fit here = cuda::available(r); !here.ok()) throw NotAvailable(here.why);
-    return [&r, &device = devices.at("rtx-a6000"), gpu = cuda::gpu(r)](const Op& op, OperandSet& set) {
+    struct Loaded {
+        Op op;
+        cuda::Executable executable;
+    };
+    const auto loaded = std::make_shared<std::deque<Loaded>>();  // each operation is compiled and loaded once
+    return [&r, loaded, &device = devices.at("rtx-a6000"), gpu = cuda::gpu(r)](const Op& op, OperandSet& set) {
         const sim::Experiment e = resolved(experiment_of(op, device));
-        const cuda::Executable executable(r, gpu, e);  // compiled once: the cache keeps it
+        auto at = std::find_if(loaded->begin(), loaded->end(), [&](const Loaded& l) { return l.op == op; });
+        if (at == loaded->end()) at = loaded->insert(at, {op, cuda::Executable(r, gpu, e)});
+        const cuda::Executable& executable = at->executable;
         const cuda::DeviceOperands operands(r, set);
         const cuda::DeviceMemory partial(r, std::max<i64>(executable.partial_bytes(e), 1));
         executable.bind(e, operands.operands(), partial.data()).launch_all();

@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <vector>
 
+#include "kernels/cuda/runtime.hpp"
 #include "kernels/fused_dense.hpp"
 
 namespace kernels {
@@ -28,6 +29,6 @@ std::vector<TrainStep> train(const Execute& execute, const TrainOptions& options
 /// NotAvailable where they cannot run.
 Execute on_cpu();
 Execute under_glass(const sim::Catalogue& devices);
-Execute on_gpu(const sim::Catalogue& devices);
+Execute on_gpu(const sim::Catalogue& devices, const cuda::Runtime& r = cuda::runtime());
 
 }  // namespace kernels

@@ -19,9 +19,7 @@ using Measured = std::map<std::string, sim::Measurement, std::less<>>;
 const Measured& measured_rows() {
     static const Measured all = [] {
         Measured found;
-        for (const sim::EmbeddedFile& file : sim::embedded_measurements())
-            if (file.text.starts_with("id,"))
-                for (sim::Measurement& m : sim::parse_measurements(file.text, file.name).rows) found.emplace(m.id, m);
+        for (const sim::Measurement& m : sim::committed_rows()) found.emplace(m.id, m);
         return found;
     }();
     return all;

@@ -29,37 +29,40 @@ Slots slots_of(const Experiment& e, const Device& d, const std::vector<Kernel>& 
     return slots;
 }
 
-double drift_share(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels) {
+double drift_share(const Device& d, const std::vector<Kernel>& kernels, const Slots& slots) {
     if (d.kind != DeviceKind::gpu) return 0;
-    const Slots slots = slots_of(e, d, kernels);
     double waves = 0;
     for (std::size_t i = 0; i < kernels.size(); ++i)
         if (kernels[i].matmul)
-            waves = std::max(waves, static_cast<double>(kernels[i].row_tiles()) *
-                                        static_cast<double>(kernels[i].col_tiles()) *
-                                        static_cast<double>(kernels[i].batch * kernels[i].splits) /
-                                        static_cast<double>(slots[i]));
+            waves = std::max(
+                waves, static_cast<double>(kernels[i].row_tiles()) * static_cast<double>(kernels[i].col_tiles()) *
+                           static_cast<double>(kernels[i].batch * kernels[i].splits) / static_cast<double>(slots[i]));
     return 1 - (1 - d.l2.drift.or_else(0)) * std::exp(-waves / drift_waves);
 }
 
-Counts count(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, Count how) {
+double replay_requests(const std::vector<Kernel>& kernels) {
     double requests = 0;
     for (const Kernel& k : kernels)
         requests += static_cast<double>(k.row_tiles()) * static_cast<double>(k.col_tiles()) *
                     static_cast<double>(k.k_steps()) * static_cast<double>(k.batch) *
                     static_cast<double>(std::max<std::size_t>(1, k.left.size() + k.right.size()));
-    const bool replay =
-        how == Count::replay || (how == Count::automatic && requests <= static_cast<double>(replay_limit));
+    return requests;
+}
+
+Counts count(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, Count how) {
+    const bool replay = how == Count::replay ||
+                        (how == Count::automatic && replay_requests(kernels) <= static_cast<double>(replay_limit));
     Counts c;
+    Slots slots;
     if (d.kind == DeviceKind::gpu) {
-        const Slots slots = slots_of(e, d, kernels);
+        slots = slots_of(e, d, kernels);
         c = replay ? replay_gpu(e, d, kernels, slots) : closed_gpu(e, d, kernels, slots);
     } else {
         c = replay ? walk_sequential(e, d, kernels) : closed_sequential(e, d, kernels);
     }
     c.dram_range.expected_bytes =
         c.dram_range.lockstep_bytes +
-        static_cast<i64>(drift_share(e, d, kernels) *
+        static_cast<i64>(drift_share(d, kernels, slots) *
                          static_cast<double>(c.dram_range.staggered_bytes - c.dram_range.lockstep_bytes));
     return c;
 }

@@ -46,7 +46,11 @@ using Slots = std::vector<i64>;
 inline constexpr double drift_waves = 200;
 /// How far from the lockstep count (0) to the staggered one (1) the DRAM bytes are expected: a device's share over few
 /// waves, and the rest as waves go by. 0 on sequential machines.
-double drift_share(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels);
+double drift_share(const Device& d, const std::vector<Kernel>& kernels, const Slots& slots);
+
+/// Tile requests that a replay of these kernels makes, an elementwise kernel's tiles counted once: what decides whether
+/// one is quick enough.
+double replay_requests(const std::vector<Kernel>& kernels);
 
 /// Counts a sequential machine (scratchpad, tpu, cpu) by walking its grid, tile by tile.
 Counts walk_sequential(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels);

@@ -42,6 +42,12 @@ i64 bank_conflicts(const Experiment& e, const Kernel& k) {
     return std::clamp<i64>(k.tile.bk * k.left[0].tensor.bits / 8 / 16, 1, 8);
 }
 
+int capability(const Device& d) {
+    return d.compute_capability.empty()
+               ? 0
+               : static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
+}
+
 CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
     CtaShape c;
     const Tile& t = k.tile;
@@ -226,9 +232,7 @@ Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
     if (e.sms > static_cast<int>(d.sm_count.value))
         return {fmt::format("sms {}: {} has {}", e.sms, d.id, static_cast<int>(d.sm_count.value))};
     if (!k.matmul) return {};
-    const int arch = d.compute_capability.empty()
-                         ? 0
-                         : static_cast<int>(std::lround(10 * std::strtod(d.compute_capability.c_str(), nullptr)));
+    const int arch = capability(d);
     const auto needs = [&](bool ok, std::string_view what) {
         return ok ? Fit{}
                   : Fit{fmt::format(

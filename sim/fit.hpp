@@ -7,6 +7,9 @@
 
 namespace sim {
 
+/// Compute capability x 10: 90 of "9.0"; 0 where the device says none.
+int capability(const Device& d);
+
 /// What one CTA of a GPU matmul needs, derived from the tile, engine and pipeline.
 struct CtaShape {
     int threads = 0;

@@ -52,15 +52,6 @@ SweepRow evaluate(const Experiment& e, const Device& d, Count how, double least_
     return row;
 }
 
-/// Tile requests that a replay of a row makes.
-i64 requests_of(const Experiment& e) {
-    i64 sum = 0;
-    for (const Kernel& k : plan(e))
-        sum += k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch *
-               static_cast<i64>(std::max<std::size_t>(1, k.left.size() + k.right.size()));
-    return sum;
-}
-
 /// Recounts the first `count` rows by replay, on every core; `tick` is called on this thread and stops it by false.
 template <class Tick>
 void recount(std::vector<SweepRow>& rows, std::size_t count, const Device& d, double least_us, Tick tick) {
@@ -242,10 +233,10 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
         }
     std::stable_sort(rows.begin(), rows.end(), better);
     std::size_t replays = 0;
-    for (i64 requests = 0; replays < rows.size() && static_cast<i64>(replays) < options.replay_best; ++replays) {
+    for (double requests = 0; replays < rows.size() && static_cast<i64>(replays) < options.replay_best; ++replays) {
         if (!rows[replays].fit.ok()) break;
-        requests += requests_of(rows[replays].experiment);
-        if (requests > options.most_requests) break;
+        requests += replay_requests(plan(rows[replays].experiment));
+        if (requests > static_cast<double>(options.most_requests)) break;
     }
     if (replays > 0) {
         recount(rows, replays, d, least_us, tick);

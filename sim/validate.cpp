@@ -121,7 +121,7 @@ ValidatedRow judge(const Trial& t, const TimeModel& model) {
     if (!t.predictable()) return out;
     out.roofline_us = t.bound.time_us;
     out.predicted_us = t.predicted_us(model);
-    out.constants = static_cast<int>(constants_read(t).size());
+    out.constants = constants_read(t);
     if (row.time_us) out.error = (out.predicted_us - out.measured_us) / out.measured_us;
     if (row.dram_bytes) {
         out.predicted_dram_bytes = t.predicted_dram_bytes();

@@ -17,7 +17,7 @@ struct ValidatedRow {
     std::string id;
     double measured_us = 0, predicted_us = 0;  ///< 0: not measured, not predicted
     double error = 0;                          ///< (predicted - measured) / measured
-    int constants = 0;                         ///< how many numbers the prediction read that no datasheet gives
+    std::vector<ReadConstant> constants;       ///< what the prediction read that no datasheet gives
     double roofline_us = 0;                    ///< the null: the device's bound at the row's own clock
     std::optional<double> measured_dram_bytes, predicted_dram_bytes, compulsory_dram_bytes;
     std::string why_skipped;   ///< not empty: no prediction, and why

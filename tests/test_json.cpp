@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "cli/cli.hpp"
-#include "cli/steps.hpp"
+#include "sim/time_steps.hpp"
 
 using nlohmann::json;
 
@@ -174,8 +174,8 @@ TEST_CASE("json: compare prints both, their difference and steps that sum to it 
 }
 
 TEST_CASE("json: the steps between two times, rounded for print, still add up") {
-    const std::vector<cli::TimeStep> steps = {{"a", 0.4}, {"b", 0.4}, {"c", 0.4}, {"d", -7.3}};
-    const std::vector<double> rounded = cli::rounded_to_sum(steps, -6.0, 1);
+    const std::vector<sim::TimeStep> steps = {{"a", 0.4}, {"b", 0.4}, {"c", 0.4}, {"d", -7.3}};
+    const std::vector<double> rounded = sim::rounded_to_sum(steps, -6.0, 1);
     REQUIRE(rounded.size() == 4);
     CHECK(rounded[0] + rounded[1] + rounded[2] + rounded[3] == -6.0);
     CHECK(rounded[0] == 0);

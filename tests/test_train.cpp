@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "kernels/train.hpp"
+#include "tests/fake_gpu.hpp"
 #include "tests/random_experiment.hpp"
+#include "tests/skips.hpp"
 
 using namespace kernels;
 
@@ -91,4 +93,16 @@ TEST_CASE("training: the loss falls, and fused and unfused agree step for step")
             CHECK(steps.back().fused < (options.steps == 12 ? 0.8 : 0.05) * steps.front().fused);
         }
     }
+}
+
+TEST_CASE("training on a GPU compiles and loads each operation once, not once a step") {
+    SKIP_WITHOUT(skips::Need::nvrtc);
+    const cuda::Runtime r = fake_gpu::install();  // it computes nothing: only what is loaded counts
+    TrainOptions options;
+    options.steps = 3;
+    std::vector<int> loaded;
+    train(on_gpu(tests::catalogue(), r), options, [&](double) { loaded.push_back(fake_gpu::state.live_libraries); });
+    REQUIRE(loaded.size() == 3);
+    CHECK(loaded[0] > 0);
+    CHECK(loaded[2] == loaded[0]);
 }

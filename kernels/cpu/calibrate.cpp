@@ -16,6 +16,7 @@
 #include "kernels/cpu/machine.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/cpu/probe.hpp"
+#include "kernels/user_cache.hpp"
 
 namespace kernels::cpu {
 
@@ -145,13 +146,7 @@ sim::Device calibrate(const std::function<void(double)>& progress) {
     return d;
 }
 
-std::string calibration_path() {
-    const char* cache = std::getenv("XDG_CACHE_HOME");
-    if (cache && *cache == '/') return std::string(cache) + "/memwall/cpu.toml";
-    const char* home = std::getenv("HOME");
-    if (home && *home == '/') return std::string(home) + "/.cache/memwall/cpu.toml";
-    return {};
-}
+std::string calibration_path() { return user_cache("cpu.toml").string(); }
 
 std::optional<sim::Device> load_calibration(const std::string& path, std::string& why) {
     why.clear();

@@ -376,6 +376,14 @@ private:
 
 }  // namespace
 
+std::string per_instruction(i64 got, i64 fewest, i64 instructions, std::string_view between) {
+    if (got == 0 || instructions == 0) return "";
+    const auto per = [&](i64 n) {
+        return fmt::format("{:.2f}", static_cast<double>(n) / static_cast<double>(instructions));
+    };
+    return got == fewest ? per(got) : fmt::format("{}{}{}", per(got), between, per(fewest));
+}
+
 std::vector<Finding> execute(const sim::Experiment& e, const Operands& o) {
     const std::vector<DeviceKernel> kernels = kernels_of(resolved(e));
     sim::i64 partial_bytes = 0;

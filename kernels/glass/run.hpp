@@ -26,6 +26,10 @@ struct LineCount {
     i64 sectors = 0, ideal_sectors = 0, wavefronts = 0, ideal_wavefronts = 0;
 };
 
+/// What an instruction took and, where that is more, the fewest it could: "4.00", or "2.00 of 1.00" with " of " between.
+/// Empty where it took none.
+std::string per_instruction(i64 got, i64 fewest, i64 instructions, std::string_view between);
+
 /// Counts of one launch. L2 and SRAM bytes are the active lanes' payload: what the model calls requested. (A rung
 /// without shared memory goes through L1s, and its L2 bytes are the sectors those had to fetch.)
 struct KernelCount {
