@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 #include <ostream>
 
 #include "cli/json.hpp"
@@ -24,10 +25,13 @@ std::string signed_text(double value, std::string (*format)(double)) {
 
 std::string ratio(double a, double b) { return a > 0 && b > 0 && a != b ? times(b / a) : ""; }
 
-/// A quantity of both, its difference and its ratio.
-void row(Table& table, std::string name, double a, double b, std::string (*format)(double)) {
-    if (a == 0 && b == 0) return;
-    table.row({std::move(name), format(a), format(b), signed_text(b - a, format), ratio(a, b)});
+/// A quantity of both, its difference and its ratio; nothing of one that does not fit.
+void row(Table& table, std::string name, std::optional<double> a, std::optional<double> b,
+         std::string (*format)(double)) {
+    if (a.value_or(0) == 0 && b.value_or(0) == 0) return;
+    const bool both = a && b;
+    table.row({std::move(name), a ? format(*a) : "-", b ? format(*b) : "-", both ? signed_text(*b - *a, format) : "",
+               both ? ratio(*a, *b) : ""});
 }
 
 std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::Device& da, const sim::Device& db) {
@@ -41,6 +45,12 @@ std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::
     }
     row(table, "bound DRAM bytes", static_cast<double>(a.bound.dram_bytes), static_cast<double>(b.bound.dram_bytes),
         sim::format_bytes);
+    const auto of_fitting = [](const sim::Report& r, i64 bytes) {
+        return r.fit.ok() ? std::optional(static_cast<double>(bytes)) : std::nullopt;
+    };
+    const auto bytes_row = [&](std::string name, i64 of_a, i64 of_b) {
+        row(table, std::move(name), of_fitting(a, of_a), of_fitting(b, of_b), sim::format_bytes);
+    };
     for (const sim::Level level : {sim::Level::dram, sim::Level::l2, sim::Level::l1, sim::Level::sram}) {
         const sim::LevelTraffic &la = a.traffic.at(level), &lb = b.traffic.at(level);
         if (!la.present && !lb.present) continue;
@@ -48,14 +58,11 @@ std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::
         const std::string name = na == nb ? na : fmt::format("{} / {}", na, nb);
         for (int i = 0; i < sim::operand_count; ++i) {
             const auto o = static_cast<sim::Operand>(i);
-            row(table, fmt::format("{} {} read", name, to_string(o)), static_cast<double>(la.of(o).read_bytes),
-                static_cast<double>(lb.of(o).read_bytes), sim::format_bytes);
-            row(table, fmt::format("{} {} {}", name, to_string(o), level == sim::Level::sram ? "filled" : "written"),
-                static_cast<double>(la.of(o).write_bytes), static_cast<double>(lb.of(o).write_bytes),
-                sim::format_bytes);
+            bytes_row(fmt::format("{} {} read", name, to_string(o)), la.of(o).read_bytes, lb.of(o).read_bytes);
+            bytes_row(fmt::format("{} {} {}", name, to_string(o), level == sim::Level::sram ? "filled" : "written"),
+                      la.of(o).write_bytes, lb.of(o).write_bytes);
         }
-        row(table, name + " in all", static_cast<double>(la.total().bytes()), static_cast<double>(lb.total().bytes()),
-            sim::format_bytes);
+        bytes_row(name + " in all", la.total().bytes(), lb.total().bytes());
     }
     return table.text(2);
 }

@@ -36,7 +36,10 @@ std::string better_tile(const sim::Report& r, const sim::Catalogue& devices, int
     const std::vector<sim::SweepRow> rows = sim::sweep(r.experiment, devices);
     if (rows.empty() || !rows.front().fit.ok())
         return paragraphs("A tile that should win", {"No tile of the sweep's space fits this device."}, width);
-    const sim::SweepRow& best = rows.front();
+    const sim::Device& device = devices.at(r.experiment.device);
+    const auto runs = [&](const sim::SweepRow& s) { return s.fit.ok() && no_kernel(s.experiment, device).empty(); };
+    const auto first = std::find_if(rows.begin(), rows.end(), runs);  // proposed is what a kernel here can launch
+    const sim::SweepRow& best = first == rows.end() ? rows.front() : *first;
     const auto ties = std::count_if(rows.begin(), rows.end(), [](const sim::SweepRow& s) { return s.tie; });
     if (r.predicted && best.time_us > 0.98 * r.predicted->time_us)
         return paragraphs("A tile that should win", {"None by more than 2 %: this one is as good as the sweep's best."},
@@ -50,8 +53,11 @@ std::string better_tile(const sim::Report& r, const sim::Catalogue& devices, int
     if (ties > 0)
         line += fmt::format(" {} with it within the model's error.",
                             ties == 1 ? "One other tile ties" : fmt::format("{} other tiles tie", ties));
-    if (const std::string why = no_kernel(best.experiment, devices.at(best.experiment.device)); !why.empty())
-        line += fmt::format(" Model only, no kernel of ours launches it: {}.", why);
+    if (const std::string why = no_kernel(rows.front().experiment, device); !why.empty())
+        line += first == rows.end()
+                    ? fmt::format(" Model only, no kernel of ours launches it: {}.", why)
+                    : fmt::format(" ({} is predicted to take {}; no kernel of ours launches it: {}.)",
+                                  to_string(rows.front().experiment.tile), sim::format_us(rows.front().time_us), why);
     return out + wrap(line, width, 2, 2);
 }
 

@@ -271,6 +271,7 @@ std::string validate_document(const sim::Validation& v, const std::vector<sim::T
                         {"predicted_us", predicted ? number(r.predicted_us) : Json(nullptr)},
                         {"error", measured && predicted ? number(r.error) : Json(nullptr)},
                         {"constants", predicted ? Json(r.constants.size()) : Json(nullptr)},
+                        {"unread", r.unread},
                         {"why_skipped", r.why_skipped}});
     }
     for (const auto& [group, s] : v.summary) summary[group] = summary_json(s);

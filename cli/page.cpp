@@ -192,11 +192,7 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
 }
 
 std::string no_kernel(const sim::Experiment& e, const sim::Device& d) {
-    if (d.kind != sim::DeviceKind::gpu) return "";
-    const int capability = sim::capability(d);
-    for (const kernels::DeviceKernel& k : kernels::kernels_of(kernels::resolved(e)))
-        if (const sim::Fit fit = kernels::fits(k, capability); !fit.ok()) return fit.why;
-    return "";
+    return d.kind == sim::DeviceKind::gpu ? kernels::fits(kernels::resolved(e), d).why : "";
 }
 
 std::string variations_text(std::string_view title, const sim::Experiment& e, const sim::Catalogue& devices) {
@@ -204,7 +200,6 @@ std::string variations_text(std::string_view title, const sim::Experiment& e, co
     if (rows.empty()) return "";
     constexpr std::size_t most = 5;
     const std::string line = ' ' + sim::to_string(e, devices) + ' ';
-    const double now = sim::predict(e, devices).predicted->time_us;
     Table table("lrr");
     for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
         const std::string other = sim::to_string(rows[i].experiment, devices);
@@ -213,7 +208,7 @@ std::string variations_text(std::string_view title, const sim::Experiment& e, co
         for (std::string word, value; words >> word >> value;)
             if (line.find(fmt::format(" {} {} ", word, value)) == std::string::npos) changed = word + ' ' + value;
         table.row({changed.empty() ? "the usual words" : changed, sim::format_us(rows[i].time_us),
-                   times(now / rows[i].time_us) + " faster"});
+                   times(rows[i].gain) + " faster"});
     }
     return heading(title) + table.text(2);
 }

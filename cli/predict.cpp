@@ -58,12 +58,10 @@ sim::Experiment with_compiled_occupancy(const sim::Experiment& asked, const sim:
     if (!sim::resolve_best(e, d).ok()) return asked;
     e = kernels::resolved(e);
     e.ctas = 0;
-    const int capability = sim::capability(d);
+    if (const sim::Fit fit = kernels::fits(e, d); !fit.ok()) throw NotAvailable("--compiled: " + fit.why);
+    const std::string arch = kernels::cuda::arch_name(sim::capability(d));
     const std::vector<kernels::DeviceKernel> launches = kernels::kernels_of(e);
-    for (const kernels::DeviceKernel& k : launches)
-        if (const sim::Fit fit = kernels::fits(k, capability); !fit.ok())
-            throw NotAvailable(fmt::format("--compiled: {}: {}", k.name, fit.why));
-    const kernels::cuda::Build build = kernels::cuda::build(launches, kernels::cuda::arch_name(capability));
+    const kernels::cuda::Build build = kernels::cuda::build(launches, arch);
     int ctas = 0, registers = 0;
     for (std::size_t i = 0; i < launches.size(); ++i) {
         if (!launches[i].matmul()) continue;
@@ -77,8 +75,8 @@ sim::Experiment with_compiled_occupancy(const sim::Experiment& asked, const sim:
         registers = std::max(registers, cta.registers);
     }
     e.ctas = ctas;
-    note = fmt::format("Compiled for {}: {} registers a thread, so {} an SM, in place of the model's estimate.",
-                       kernels::cuda::arch_name(capability), registers, counted(ctas, "CTA"));
+    note = fmt::format("Compiled for {}: {} registers a thread, so {} an SM, in place of the model's estimate.", arch,
+                       registers, counted(ctas, "CTA"));
     return e;
 }
 

@@ -17,8 +17,6 @@
 namespace cli {
 namespace {
 
-std::string tile_text(const sim::Tile& t) { return fmt::format("{}x{}x{}", t.bm, t.bn, t.bk); }
-
 std::string csv_cell(const std::string& text) {
     if (text.find_first_of(",\"\n") == std::string::npos) return text;
     std::string out = "\"";
@@ -84,7 +82,7 @@ std::string rejected_text(const std::vector<sim::SweepRow>& rows, int width) {
     std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) { return a.tiles > b.tiles; });
     Table table("rll");
     for (const Rule& rule : rules)
-        table.row({counted(rule.tiles, "tile"), tile_text(rule.example->experiment.tile), rule.example->fit.why});
+        table.row({counted(rule.tiles, "tile"), to_string(rule.example->experiment.tile), rule.example->fit.why});
     return heading("Rejected, with an example of each rule") + table.text(2, width);
 }
 
@@ -95,11 +93,13 @@ std::string row_text(const sim::SweepRow& r) {
 
 /// What follows from the ranking: the cost of not choosing, other words to change, what a clock should decide.
 std::string advice_text(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& devices, int width) {
-    const sim::SweepAdvice advice = sim::advise(rows, devices);
     const sim::SweepRow& best = rows.front();
+    const sim::Device& device = devices.at(best.experiment.device);
+    const sim::SweepAdvice advice =
+        sim::advise(rows, devices, [&](const sim::Experiment& e) { return no_kernel(e, device).empty(); });
     std::string out;
     if (advice.usual) {
-        const std::string tile = tile_text(advice.usual->experiment.tile);
+        const std::string tile = to_string(advice.usual->experiment.tile);
         out += heading("The usual tile") +
                wrap(advice.regret > 0.01
                         ? fmt::format("{} takes {}: {} longer than the best.", tile, row_text(*advice.usual),
@@ -112,7 +112,7 @@ std::string advice_text(const std::vector<sim::SweepRow>& rows, const sim::Catal
         out += heading("Worth measuring: the best, and ties that differ most from it");
         for (const std::size_t i : advice.measure) {
             out += fmt::format("  {}\n", sim::to_string(rows[i].experiment, devices));
-            const std::string why = no_kernel(rows[i].experiment, devices.at(best.experiment.device));
+            const std::string why = no_kernel(rows[i].experiment, device);
             if (!why.empty()) out += wrap("model only, no kernel of ours: " + why, width, 6, 6);
         }
     }
@@ -141,7 +141,7 @@ std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& 
         table.row({"rank", "tile", "predicted", "expect", d.dram.display, d.sram.display, ""});
         for (const sim::SweepRow& r : rows) {
             if (!r.fit.ok() || r.rank > top) break;
-            table.row({std::to_string(r.rank), tile_text(r.experiment.tile), sim::format_us(r.time_us),
+            table.row({std::to_string(r.rank), to_string(r.experiment.tile), sim::format_us(r.time_us),
                        fmt::format("{} to {}", sim::format_us(r.interval_us[0]), sim::format_us(r.interval_us[1])),
                        sim::format_bytes(static_cast<double>(r.dram_bytes)),
                        sim::format_kib(static_cast<double>(r.sram_bytes)),

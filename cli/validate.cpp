@@ -42,21 +42,30 @@ std::string rows_text(const std::vector<sim::ValidatedRow>& rows, std::size_t mo
     return out;
 }
 
-std::string skipped_text(const std::vector<sim::ValidatedRow>& rows, int width) {
-    std::vector<std::pair<std::string, long long>> reasons;
-    for (const sim::ValidatedRow& r : rows) {
-        if (r.why_skipped.empty()) continue;
-        const auto at = std::find_if(reasons.begin(), reasons.end(),
-                                     [&](const auto& known) { return known.first == r.why_skipped; });
-        if (at == reasons.end()) {
-            reasons.emplace_back(r.why_skipped, 1);
-        } else {
-            ++at->second;
+/// Under a title, each text that `texts_of` gives for a row, with the number of rows, in the order they are met.
+template <class TextsOf>
+std::string tally(std::string_view title, const std::vector<sim::ValidatedRow>& rows, int width, TextsOf texts_of) {
+    std::vector<std::pair<std::string, long long>> counts;
+    for (const sim::ValidatedRow& r : rows)
+        for (const std::string& text : texts_of(r)) {
+            const auto at = std::find_if(counts.begin(), counts.end(), [&](const auto& c) { return c.first == text; });
+            if (at == counts.end())
+                counts.emplace_back(text, 1);
+            else
+                ++at->second;
         }
-    }
     Table table("rl");
-    for (const auto& [reason, count] : reasons) table.row({counted(count, "row"), reason});
-    return reasons.empty() ? "" : heading("Not predicted") + table.text(2, width);
+    for (const auto& [text, count] : counts) table.row({counted(count, "row"), text});
+    return counts.empty() ? "" : heading(title) + table.text(2, width);
+}
+std::string skipped_text(const std::vector<sim::ValidatedRow>& rows, int width) {
+    return tally("Not predicted", rows, width, [](const sim::ValidatedRow& r) {
+        return r.why_skipped.empty() ? std::vector<std::string>() : std::vector{r.why_skipped};
+    });
+}
+std::string unread_text(const std::vector<sim::ValidatedRow>& rows, int width) {
+    return tally("Words of the rows that the model does not read", rows, width,
+                 [](const sim::ValidatedRow& r) { return r.unread; });
 }
 
 /// What a group's name stands for, in the order the groups are shown.
@@ -254,7 +263,7 @@ int validate(const Arguments& arguments, Session& session) {
         if (arguments.has("--loso")) session.out() << held_out_text(trials, width);
         session.out() << constants_text(v.rows, width) << coverage_text(v.coverage, width)
                       << rows_text(v.rows, arguments.has("--rows") ? v.rows.size() : few_rows)
-                      << skipped_text(v.rows, width);
+                      << skipped_text(v.rows, width) << unread_text(v.rows, width);
     }
     std::string refused;
     for (const sim::ValidatedRow& r : v.rows)

@@ -243,9 +243,7 @@ void Lab::report(std::string sentence) {
 
 void Lab::change(std::span<const Word> words, unsigned gesture) { report(document.change(words, gesture)); }
 
-void Lab::take_tile(const sim::Tile& t, unsigned gesture) {
-    change({{"tile", t.is_best() ? "best" : fmt::format("{}x{}x{}", t.bm, t.bn, t.bk)}}, gesture);
-}
+void Lab::take_tile(const sim::Tile& t, unsigned gesture) { change({{"tile", to_string(t)}}, gesture); }
 
 void Lab::paste(std::string_view scene) {
     std::string view = document.scene().view;

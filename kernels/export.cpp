@@ -28,7 +28,6 @@ std::string_view template_text(std::string_view name) {
     throw std::logic_error("no template " + std::string(name));
 }
 
-std::string tile_text(const sim::Tile& t) { return fmt::format("{}x{}x{}", t.bm, t.bn, t.bk); }
 std::string tile_tuple(const sim::Tile& t) { return fmt::format("{}, {}, {}", t.bm, t.bn, t.bk); }
 
 std::string python_type(Dtype t, bool jax) {
@@ -54,9 +53,9 @@ Values python_values(const sim::Experiment& e, bool jax, bool bench, const sim::
             {"DTYPE", python_type(d.dtype, jax)},
             {"DTYPE_WORD", std::string(to_string(d.dtype))},
             {"OUT", python_type(d.out, jax)},
-            {"FORWARD_TILE", tile_text(e.tile)},
-            {"DGRAD_TILE", tile_text(dgrad)},
-            {"WGRAD_TILE", tile_text(wgrad)},
+            {"FORWARD_TILE", to_string(e.tile)},
+            {"DGRAD_TILE", to_string(dgrad)},
+            {"WGRAD_TILE", to_string(wgrad)},
             {"FORWARD_TUPLE", tile_tuple(e.tile)},
             {"DGRAD_TUPLE", tile_tuple(dgrad)},
             {"WGRAD_TUPLE", tile_tuple(wgrad)},
@@ -110,7 +109,7 @@ Fit fits_triton(const sim::Experiment& e, const sim::Device& device) {
     for (const sim::Tile& t : tiles)
         for (const sim::i64 side : {t.bm, t.bn, t.bk})
             if (side < 16 || (side & (side - 1)) != 0)
-                return {fmt::format("tile {}: the sides of a Triton tile are powers of two from 16 on", tile_text(t))};
+                return {fmt::format("tile {}: the sides of a Triton tile are powers of two from 16 on", to_string(t))};
     if (e.raster.kind == sim::Raster::hilbert)
         return {"raster hilbert: the Triton kernel walks along_n, along_m or grouped:G"};
     if (e.schedule.kind != sim::Schedule::data_parallel)
@@ -293,16 +292,12 @@ constexpr std::string_view f16_from_float = R"(        const auto half = static_
 
 Exported cuda_program(const sim::Experiment& asked, bool bench, const sim::Catalogue& devices) {
     const sim::Device& device = devices.at(asked.device);
-    if (device.kind != sim::DeviceKind::gpu || device.compute_capability.empty())
-        return {{fmt::format("{} runs no CUDA", asked.device)}, {}};
-    const int capability = sim::capability(device);
     const sim::Experiment e = resolved(asked);
+    if (Fit fit = fits(e, device); !fit.ok()) return {fit, {}};
+    const int capability = sim::capability(device);
     const std::vector<DeviceKernel> launches = kernels_of(e);
     sim::i64 partial_bytes = 0;
-    for (const DeviceKernel& k : launches) {
-        if (Fit fit = fits(k, capability); !fit.ok()) return {fit, {}};
-        partial_bytes = std::max(partial_bytes, k.partial_bytes());
-    }
+    for (const DeviceKernel& k : launches) partial_bytes = std::max(partial_bytes, k.partial_bytes());
     const Op op = op_of(e);
     const Layout layout(op);
 

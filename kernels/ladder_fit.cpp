@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/ladder.hpp"
+#include "sim/fit.hpp"
 #include "sim/units.hpp"
 
 namespace kernels {
@@ -171,6 +172,14 @@ sim::Fit fits(const DeviceKernel& k, int arch) {
     if (8 * widest * std::max({k.tile.bm, k.tile.bn, k.tile.bk}) > std::numeric_limits<int>::max() &&
         widest * std::max({k.tile.bm, k.tile.bn, k.tile.bk}) > std::numeric_limits<int>::max())
         return {fmt::format("a tile's lines lie more than 2^31 elements apart")};
+    return {};
+}
+
+sim::Fit fits(const sim::Experiment& e, const sim::Device& d) {
+    const int arch = sim::capability(d);
+    if (d.kind != sim::DeviceKind::gpu || arch == 0) return {fmt::format("{} runs no CUDA", d.id)};
+    for (const DeviceKernel& k : kernels_of(e))
+        if (sim::Fit fit = fits(k, arch); !fit.ok()) return {fmt::format("{}: {}", k.name, fit.why)};
     return {};
 }
 

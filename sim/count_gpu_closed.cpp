@@ -409,7 +409,7 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
             });
             for (const Access& a : k.outputs) seen.push_back({a.tensor.name, a.tensor.variant});
             apart = flows;
-            dirty = written += outputs;
+            dirty = written += k.in_place ? 0 : outputs;  // in place: the same bytes, dirty already
         } else if (k.matmul) {
             Waves waves(k, e.raster, std::max<i64>(1, slots[i] / std::max(1, k.splits)), effective,
                         static_cast<double>(slices[i].bits));
@@ -465,12 +465,13 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
             // (1-p) of what the kernel before it touched and p of this walk.
             double inputs = 0;
             for (const Access& a : k.epilogue) inputs += tensor_bits(a, k.batch);
+            const double walked = inputs + (k.in_place ? 0 : outputs);
             for (const Access& a : k.epilogue) {
                 const bool is_intermediate = !a.compulsory && i > 0;
                 double read = 1;
                 if (is_intermediate) {
                     const double own = tensor_bits(a, k.batch);
-                    const double start = own + since_last, finish = inputs + (k.in_place ? 0 : outputs);
+                    const double start = own + since_last, finish = walked;
                     if (start <= whole && finish <= whole)
                         read = 0;
                     else if (start > whole && finish > whole)
@@ -486,8 +487,8 @@ Counts closed_gpu(const Experiment& e, const Device& d, const std::vector<Kernel
                 add_read(a, read, k.batch, unit, axis_tile(k, a.col_axis), apart);
             }
             if (kernels.size() > 2 || e.pass != Pass::forward) c.exact = false;
-            dirty = std::min(outputs, whole * outputs / (inputs + outputs));
-            since_last = inputs + outputs;
+            dirty = std::min(outputs, whole * outputs / walked);
+            since_last = walked;
         }
         add(lockstep, flows);
         add(staggered, apart);

@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "sim/traits.hpp"
+
 namespace sim {
 
 namespace {
@@ -53,12 +55,9 @@ Direct direct_access(const Experiment& e) {
     if (e.engine != Engine::simt) return Direct::no;
     if (e.rung == "01_naive") return Direct::uncoalesced;
     if (e.rung == "02_coalesced") return Direct::coalesced;
-    if (e.traits.empty()) return Direct::no;
-    const auto it = e.traits.find("access");
-    if (it == e.traits.end()) return Direct::no;
-    return it->second == "uncoalesced" ? Direct::uncoalesced
-           : it->second == "coalesced" ? Direct::coalesced
-                                       : Direct::no;
+    return has_trait(e, "access", "uncoalesced") ? Direct::uncoalesced
+           : has_trait(e, "access", "coalesced") ? Direct::coalesced
+                                                 : Direct::no;
 }
 
 Lanes lanes_of(Direct access, const Tile& tile) {

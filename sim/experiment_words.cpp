@@ -67,7 +67,6 @@ Tile read_tile(std::string_view word, std::string_view text) {
     const auto s = read_sizes(word, text, 3, max_size);
     return {s[0], s[1], s[2]};
 }
-std::string write_tile(const Tile& t) { return t.is_best() ? "best" : fmt::format("{}x{}x{}", t.bm, t.bn, t.bk); }
 
 Shape2 read_shape(std::string_view word, std::string_view text, i64 high) {
     const auto s = read_sizes(word, text, 2, high);
@@ -216,19 +215,19 @@ const std::vector<Word>& table() {
                                                 : "is only for fusion unfused, which has an elementwise pass";
          }},
         {"tile", everywhere, [](Experiment& e, std::string_view a) { e.tile = read_tile("tile", a); },
-         [](const Experiment& e) { return write_tile(e.tile); }},
+         [](const Experiment& e) { return to_string(e.tile); }},
         {"tile.dgrad", everywhere,
          [](Experiment& e, std::string_view a) {
              const Tile t = read_tile("tile.dgrad", a);
              e.tile_dgrad = t.is_best() ? std::nullopt : std::optional(t);
          },
-         [](const Experiment& e) { return e.tile_dgrad ? write_tile(*e.tile_dgrad) : "best"; }, needs_train},
+         [](const Experiment& e) { return e.tile_dgrad ? to_string(*e.tile_dgrad) : "best"; }, needs_train},
         {"tile.wgrad", everywhere,
          [](Experiment& e, std::string_view a) {
              const Tile t = read_tile("tile.wgrad", a);
              e.tile_wgrad = t.is_best() ? std::nullopt : std::optional(t);
          },
-         [](const Experiment& e) { return e.tile_wgrad ? write_tile(*e.tile_wgrad) : "best"; }, needs_train},
+         [](const Experiment& e) { return e.tile_wgrad ? to_string(*e.tile_wgrad) : "best"; }, needs_train},
         {"rung", on_gpu | on_cpu, [](Experiment&, std::string_view) {}, [](const Experiment& e) { return e.rung; }},
         {"engine", everywhere, [](Experiment&, std::string_view) {},
          [](const Experiment& e) { return std::string(to_string(e.engine)); }},

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "sim/direct.hpp"
+#include "sim/traits.hpp"
 
 namespace sim {
 
@@ -34,9 +35,7 @@ constexpr i64 staged_columns = 64;
 }  // namespace
 
 i64 bank_conflicts(const Experiment& e, const Kernel& k) {
-    if (e.engine != Engine::mma || k.left.empty() || e.traits.empty()) return 1;
-    const auto swizzle = e.traits.find("swizzle");
-    if (swizzle == e.traits.end() || swizzle->second != "0") return 1;
+    if (e.engine != Engine::mma || k.left.empty() || !has_trait(e, "swizzle", "0")) return 1;
     // All rows of a tile start in the same bank once a row is a whole number of 128-byte lines; ldmatrix reads 16 bytes
     // of eight rows at a time.
     return std::clamp<i64>(k.tile.bk * k.left[0].tensor.bits / 8 / 16, 1, 8);

@@ -1,13 +1,14 @@
 #include "sim/measurement.hpp"
 
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <iterator>
+#include <random>
 
 #include "sim/csv.hpp"
 #include "sim/embedded.hpp"
@@ -248,7 +249,8 @@ void append_measurements(const std::string& path, const std::vector<std::map<std
     for (const auto& row : rows) add(row);
     parse_measurements(text, path);  // a row that could not be read again is not written
 
-    const std::string draft = fmt::format("{}.{:08x}.tmp", path, std::random_device{}());  // beside it, so that the rename is whole
+    const std::string draft =
+        fmt::format("{}.{:08x}.tmp", path, std::random_device{}());  // beside it, so that the rename is whole
     {
         std::ofstream out(draft, std::ios::binary | std::ios::trunc);
         out << text << std::flush;

@@ -57,5 +57,7 @@ const std::vector<Measurement>& committed_rows();
 /// The experiment a row describes: its `experiment` column if recorded, else built from its columns and traits (a row
 /// without a tile asks for "tile best" of a stated menu); nullopt with a reason when the model cannot say.
 std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue& devices, std::string& why);
+/// The words of a row that its experiment could not take over or the model does not read, as "column value".
+std::vector<std::string> unread_words(const Measurement& row, const Experiment& e);
 
 }  // namespace sim

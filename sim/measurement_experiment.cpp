@@ -8,6 +8,7 @@
 #include "sim/fit.hpp"
 #include "sim/measurement.hpp"
 #include "sim/text.hpp"
+#include "sim/traits.hpp"
 
 namespace sim {
 
@@ -223,6 +224,23 @@ std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue&
     if (d->kind == DeviceKind::gpu && !row.stages && row.has_tile() && e.pipeline != Pipeline::none)
         take_stages_that_fit(e, *d);
     return read_back(to_string(e, devices), devices, "", why);  // what no line of text could say is no experiment
+}
+
+std::vector<std::string> unread_words(const Measurement& row, const Experiment& e) {
+    std::vector<std::string> unread;
+    for (const std::string& trait : unread_traits(e)) unread.push_back("trait " + trait);
+    if (!row.experiment.empty()) return unread;
+    const auto unless = [&](std::string_view column, const std::string& value, bool read) {
+        if (!value.empty() && !read) unread.push_back(fmt::format("{} {}", column, one_line(value, 40)));
+    };
+    const auto is_one_of = [](std::string_view value, std::initializer_list<std::string_view> words) {
+        return std::find(words.begin(), words.end(), value) != words.end();
+    };
+    unless("raster", row.raster, row.raster == "unknown" || raster(row.raster));
+    unless("epilogue", row.epilogue, is_one_of(row.epilogue, {"none", "relu", "bias", "bias_relu"}));
+    if (const auto acc = row.cells.find("acc"); acc != row.cells.end())
+        unless("acc", acc->second, acc->second == "f32");
+    return unread;
 }
 
 }  // namespace sim

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/traits.hpp"
+
 namespace sim {
 
 namespace {
@@ -57,7 +59,7 @@ Kernel elementwise(const Experiment& whole, const char* name, Pass pass, i64 row
     for (Operand o : in) k.epilogue.push_back(access(whole, o, Axis::rows, Axis::cols));
     k.outputs.push_back(access(whole, out, Axis::rows, Axis::cols));
     k.in_place = whole.in_place;
-    if (const auto it = whole.traits.find("relu"); it != whole.traits.end()) k.reverse = it->second == "reverse";
+    k.reverse = has_trait(whole, "relu", "reverse");
     return k;
 }
 

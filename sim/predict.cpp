@@ -9,6 +9,7 @@
 #include "sim/sweep.hpp"
 #include "sim/text.hpp"
 #include "sim/time.hpp"
+#include "sim/traits.hpp"
 
 namespace sim {
 
@@ -68,6 +69,7 @@ std::vector<std::string> notes_on(const Experiment& e, const Device& d, const st
         notes.push_back("the mask is taken as given: the elementwise ReLU of an unfused run writes Y only");
     if (d.kind == DeviceKind::cpu && (e.rung == "01_naive" || e.rung == "02_loop_order"))
         notes.push_back("this rung walks whole rows: its time is its inner loop's, its bytes are counted as if tiled");
+    for (const std::string& trait : unread_traits(e)) notes.push_back("the model does not read the trait " + trait);
     return notes;
 }
 

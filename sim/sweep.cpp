@@ -91,23 +91,30 @@ double distance(const Tile& a, const Tile& b) {
     return steps(a.bm, b.bm) + steps(a.bn, b.bn) + steps(a.bk, b.bk);
 }
 
-std::vector<std::size_t> worth_measuring(const std::vector<SweepRow>& rows) {
-    constexpr std::size_t fewest = 4, most = 8;
-    std::size_t fit = 0, ties = 0;
-    for (const SweepRow& r : rows) {
-        fit += r.fit.ok();
-        ties += r.tie;
-    }
-    const std::size_t candidates = std::min(fit, std::max(ties + 1, fewest)), wanted = std::min(candidates, most);
+/// Those of `rows` (by index, ranked) to choose from: the best, its ties, and four at least.
+std::vector<std::size_t> candidates(const std::vector<SweepRow>& rows, const Runs& runs) {
+    constexpr std::size_t fewest = 4;
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < rows.size() && rows[i].fit.ok(); ++i)
+        if ((i == 0 || rows[i].tie || out.size() < fewest) && (!runs || runs(rows[i].experiment))) out.push_back(i);
+    return out;
+}
+
+std::vector<std::size_t> worth_measuring(const std::vector<SweepRow>& rows, const Runs& runs) {
+    constexpr std::size_t most = 8;
+    std::vector<std::size_t> from = candidates(rows, runs);
+    if (from.empty()) from = candidates(rows, {});
+    const std::size_t wanted = std::min(from.size(), most);
     std::vector<std::size_t> taken;
-    if (fit > 0) taken.push_back(0);
+    if (!from.empty()) taken.push_back(from.front());
     while (taken.size() < wanted) {
         std::size_t best = 0;
         double farthest = -1;
-        for (std::size_t i = 1; i < candidates; ++i) {
+        for (const std::size_t i : from) {
             double nearest = INFINITY;
             for (const std::size_t t : taken)
-                nearest = std::min(nearest, distance(rows[i].experiment.tile, rows[t].experiment.tile));
+                nearest =
+                    i == t ? -INFINITY : std::min(nearest, distance(rows[i].experiment.tile, rows[t].experiment.tile));
             if (nearest > farthest) {
                 farthest = nearest;
                 best = i;
@@ -250,7 +257,7 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
     return rows;
 }
 
-SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices) {
+SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices, const Runs& runs) {
     SweepAdvice out;
     if (rows.empty() || !rows.front().fit.ok()) return out;
     const SweepRow& best = rows.front();
@@ -263,7 +270,7 @@ SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices) 
         out.regret = row.time_us / best.time_us - 1;
         out.usual = std::move(row);
     }
-    out.measure = worth_measuring(rows);
+    out.measure = worth_measuring(rows, runs);
     return out;
 }
 
@@ -271,12 +278,16 @@ std::vector<SweepRow> variations(const Experiment& e, const Catalogue& devices) 
     const Device& d = devices.at(e.device);
     const double least_us = bound(e, d).time_us;
     std::vector<SweepRow> out;
-    const SweepRow own = evaluate(e, d, Count::automatic, least_us);
+    // All by the same count, so that what differs is the word; by replay where some twenty replays take no time.
+    constexpr double most_requests = 4e6;
+    const Count how = replay_requests(plan(e)) <= most_requests ? Count::automatic : Count::closed_form;
+    const SweepRow own = evaluate(e, d, how, least_us);
     if (!own.fit.ok()) return out;
     for (const Experiment& one : variations_of(e, d))
-        if (SweepRow row = evaluate(one, d, Count::automatic, least_us);
-            row.fit.ok() && row.time_us < 0.99 * own.time_us)
+        if (SweepRow row = evaluate(one, d, how, least_us); row.fit.ok() && row.time_us < 0.99 * own.time_us) {
+            row.gain = own.time_us / row.time_us;
             out.push_back(std::move(row));
+        }
     std::stable_sort(out.begin(), out.end(), better);
     return out;
 }

@@ -21,6 +21,7 @@ struct SweepRow {
     bool tie = false;       ///< its interval overlaps the best one's
     bool pareto = false;    ///< no other tile is faster with as little on chip
     bool replayed = false;  ///< counted by replay; else by closed form
+    double gain = 1;        ///< of a variation: the time of what it varies over its own, counted alike
 };
 
 /// The candidate tiles of one pass on a device: the axes of the sweep and of the heat map.
@@ -43,10 +44,12 @@ struct SweepAdvice {
     std::optional<SweepRow> usual;  ///< the tile that a line without one means; none where it does not fit
     double regret = 0;              ///< how much longer it takes than the best, as a share
     /// Rows (by index) that are worth a clock's time: the best, then ties that differ most from those taken, so that
-    /// little is learnt twice; 4 to 8 where as many fit.
+    /// little is learnt twice; 4 to 8 where as many fit. Only such as a kernel at hand runs, where one does.
     std::vector<std::size_t> measure;
 };
-SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices);
+/// Whether a kernel at hand runs an experiment that fits; empty = any would.
+using Runs = std::function<bool(const Experiment&)>;
+SweepAdvice advise(const std::vector<SweepRow>& rows, const Catalogue& devices, const Runs& runs = {});
 
 /// The experiment with one other word changed (raster, stages, schedule, cluster; order, vmem), where that is predicted
 /// to gain more than 1 %; best first. Empty where the experiment itself does not fit.

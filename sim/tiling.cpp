@@ -1,5 +1,7 @@
 #include "sim/tiling.hpp"
 
+#include <fmt/format.h>
+
 namespace sim {
 
 namespace {
@@ -59,5 +61,7 @@ std::string to_string(Raster r) {
     }
     return "grouped:" + std::to_string(r.group);
 }
+
+std::string to_string(const Tile& t) { return t.is_best() ? "best" : fmt::format("{}x{}x{}", t.bm, t.bn, t.bk); }
 
 }  // namespace sim

@@ -36,6 +36,8 @@ std::string_view to_string(Pipeline);
 std::string_view to_string(Consumers);
 std::string_view to_string(Order);
 std::string to_string(Raster);
+/// "128x256x64", or "best".
+std::string to_string(const Tile&);
 
 /// What an inner loop of a CPU rung waits for: its registers' multiply-adds, a row of sums in cache, or one sum.
 enum class Inner { registers, row_update, dependent_sum };

@@ -7,6 +7,7 @@
 #include "sim/direct.hpp"
 #include "sim/gpu_work.hpp"
 #include "sim/time_work.hpp"
+#include "sim/traits.hpp"
 
 namespace sim {
 
@@ -17,16 +18,6 @@ constexpr double line_bytes = 128, lanes = 32;
 constexpr double conversions_per_clock = 64;
 
 double as_double(i64 v) { return static_cast<double>(v); }
-
-const std::string* trait(const Experiment& e, const char* key) {
-    if (e.traits.empty()) return nullptr;
-    const auto it = e.traits.find(key);
-    return it == e.traits.end() ? nullptr : &it->second;
-}
-bool has_trait(const Experiment& e, const char* key, std::string_view value) {
-    const std::string* t = trait(e, key);
-    return t && *t == value;
-}
 
 /// Rows the engine's unit works on at once: a tile with fewer takes as long.
 i64 unit_rows(Engine engine) {
@@ -70,8 +61,7 @@ double lsu_clocks(const Experiment& e, const Device& d, const Kernel& k, const C
     }
     // Each thread reads rows + cols operands for rows x cols multiply-adds; a load returns 4 bytes a lane and clock,
     // and unless it is vectorised a narrower element takes as long.
-    const std::string* vector = trait(e, "vector");
-    const double a_load = (vector && *vector == "1" ? 4.0 : element) / 4;
+    const double a_load = (has_trait(e, "vector", "1") ? 4.0 : element) / 4;
     const double rows = cta.thread.rows, cols = cta.thread.cols;
     const double operands = outputs * depth * (rows + cols) / (rows * cols) / lanes * a_load;
     double copies = (bytes_of(k, k.left) + bytes_of(k, k.right)) / line_bytes;  // stores into SMEM
@@ -174,7 +164,7 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
     w.softness = c.gpu_softness;
     // Fetching the next fragments while these multiply hides shared memory behind math; a SIMT thread that does not
     // waits for its operands, warps of tensor-core instructions overlap as they are many.
-    const bool prefetches = bulk || trait(e, "reg_prefetch") || (!simt && e.pipeline == Pipeline::multistage);
+    const bool prefetches = bulk || has_trait(e, "reg_prefetch", "1") || (!simt && e.pipeline == Pipeline::multistage);
     w.overlap = prefetches ? INFINITY : simt ? 0 : c.mma_overlap;
     w.stages = e.pipeline == Pipeline::none ? 1 : std::max(1, e.stages);
     w.persistent = e.schedule.kind == Schedule::persistent || k.partial;
@@ -187,7 +177,7 @@ CtaWork cta_work(const Experiment& e, const Device& d, const Kernel& k, const Tr
         w.slice = w.slice_bytes / (c.epilogue_bytes_per_clock * clock);
     }
     w.hidden_epilogue =
-        w.persistent && !trait(e, "epilogue_serial") &&
+        w.persistent && !has_trait(e, "epilogue_serial", "1") &&
         (e.engine == Engine::tcgen05 || (e.engine == Engine::wgmma && e.consumers == Consumers::pingpong));
     return w;
 }

@@ -6,6 +6,7 @@
 
 #include "sim/extent.hpp"
 #include "sim/time_work.hpp"
+#include "sim/traits.hpp"
 
 namespace sim {
 
@@ -118,8 +119,7 @@ GridWork grid_work(const Experiment& e, const Device& d, const Kernel& k, const 
         w.load = d.overhead.operand_load.or_else(0) * as_double(std::min(k.tile.bk, k.extent.red)) *
                  (as_double(std::min(k.tile.bm, k.extent.rows)) + as_double(std::min(k.tile.bn, k.extent.cols)));
     w.launch = d.overhead.launch.or_else(0);
-    const auto dispatched = e.traits.find("dispatch");
-    w.dispatch = dispatched != e.traits.end() && dispatched->second == "0" ? 0 : d.overhead.dispatch.or_else(0);
+    w.dispatch = has_trait(e, "dispatch", "0") ? 0 : d.overhead.dispatch.or_else(0);
     w.softness = d.kind == DeviceKind::scratchpad ? INFINITY : c.dma_softness;
     w.ends_exposed = d.kind == DeviceKind::tpu;
     w.pipelined = d.kind != DeviceKind::tpu || !k.matmul || vmem_need(e, d, k).buffers > 1;

@@ -118,6 +118,7 @@ ValidatedRow judge(const Trial& t, const TimeModel& model) {
     out.measured_dram_bytes = row.dram_bytes;
     out.why_skipped = t.why;
     out.beats_bound = t.beats_bound;
+    if (t.experiment) out.unread = unread_words(row, *t.experiment);
     if (!t.predictable()) return out;
     out.roofline_us = t.bound.time_us;
     out.predicted_us = t.predicted_us(model);

@@ -20,7 +20,8 @@ struct ValidatedRow {
     std::vector<ReadConstant> constants;       ///< what the prediction read that no datasheet gives
     double roofline_us = 0;                    ///< the null: the device's bound at the row's own clock
     std::optional<double> measured_dram_bytes, predicted_dram_bytes, compulsory_dram_bytes;
-    std::string why_skipped;   ///< not empty: no prediction, and why
+    std::vector<std::string> unread;  ///< its words that the model does not read, as "column value"
+    std::string why_skipped;          ///< not empty: no prediction, and why
     bool beats_bound = false;  ///< measured faster than its bound at its own clock: the row is refused as an error
     std::vector<std::string> groups;
 };

@@ -275,6 +275,8 @@ TEST_CASE("cli: what does not fit says why and exits 3") {
     const Answer a = ask({"compare", seed, "tpu-v5e 8192x8192x8192 f32 forward fused tile 8192x8192x8192"});
     CHECK(a.exit == cli::does_not_fit);
     CHECK(has(a.out, "B does not fit"));
+    CHECK(has(a.out, "B does not fit"));
+    CHECK_FALSE(has(a.out, " 0 B"));  // nothing is known of what cannot run, not zero
 }
 
 TEST_CASE("cli: a backend that is not here exits 4, naming device and backend") {
@@ -284,6 +286,7 @@ TEST_CASE("cli: a backend that is not here exits 4, naming device and backend") 
     if (!kernels::cuda::available().ok()) check_refused({"run", gpu}, 4, {"h200-sxm", "cuda"});
     check_refused({"run", gpu, "--backend", "cpu"}, 4, {"h200-sxm", "cpu"});
     check_refused({"run", seed, "--backend", "glass"}, 4, {"tpu-v5e", "glass"});
+    check_refused({"predict", "mi300x 4096x4096x4096 bf16 forward fused", "--compiled"}, 4, {"--compiled"});
     check_refused({"run", gpu, "--backend", "steel"}, 2, {"steel", "glass"});
     check_refused({"run", gpu, "--backend", "glass", "--record", "rows.csv"}, 2, {"--record"});
 }
@@ -347,6 +350,8 @@ TEST_CASE("cli: a bad row of measurements is refused with its line") {
     const std::string head = csv.substr(0, csv.find('\n') + 1), row = csv.substr(head.size(), second + 1 - head.size());
     write(folder / "good.csv", head + row);
     CHECK(ask({"validate", folder / "good.csv"}).exit == cli::done);
+    write(folder / "odd.csv", head + replaced(row, ",unknown,", ",zigzag,"));
+    check_has(ask({"validate", folder / "odd.csv"}).out, {"the model does not read", "raster zigzag"});
     struct {
         const char* name;
         std::string text;

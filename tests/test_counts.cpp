@@ -178,6 +178,19 @@ TEST_CASE("a sequential closed form equals the walk: six orders, trip counts 1 t
                         }
 }
 
+TEST_CASE("an elementwise pass in place leaves its bytes dirty once, by replay and by formula") {
+    for (const auto& [words, dirty] :
+         {std::pair("", 2 * 1024 * 1024 * 2), std::pair(" in_place yes", 1024 * 1024 * 2)}) {
+        const Experiment e = parse_experiment(
+            "b200-sxm 1024x1024x1024 bf16 forward unfused tile 128x128x64" + std::string(words), tests::catalogue());
+        for (const Count how : {Count::replay, Count::closed_form})
+            CHECK(count(e, tests::catalogue().at(e.device), plan(e), how)
+                      .kernels.back()
+                      .at(Level::dram)
+                      .dirty_at_end_bytes == dirty);
+    }
+}
+
 TEST_CASE("a GPU closed form equals the replay wherever it says exact") {
     tests::Draw draw(42, tests::catalogue());
     int exact = 0, exact_beyond_compulsory = 0, within = 0, estimates = 0;

@@ -252,7 +252,7 @@ TEST_CASE("json: validate gives rows, summary by group, and coverage") {
     CHECK(keys(a.document) == Keys{"rows", "summary", "coverage"});
     REQUIRE(a.document.at("rows").size() > 300);
     for (const json& r : a.document.at("rows")) {
-        CHECK(keys(r) == Keys{"id", "measured_us", "predicted_us", "error", "constants", "why_skipped"});
+        CHECK(keys(r) == Keys{"id", "measured_us", "predicted_us", "error", "constants", "unread", "why_skipped"});
         if (r.at("why_skipped") != "") {
             CHECK(r.at("predicted_us").is_null());
             continue;

@@ -110,6 +110,16 @@ TEST_CASE("ladder: a tile that cannot be launched says which rule refuses it") {
                "08_grouped_persistent"));
 }
 
+TEST_CASE("ladder: an experiment runs on the GPUs its kernels are made for, and on no other maker's") {
+    const auto why = [](const std::string& text) {
+        const sim::Experiment e = resolved(sim::parse_experiment(text, devices()));
+        return fits(e, devices().at(e.device)).why;
+    };
+    CHECK(why("h200-sxm 512x512x512 bf16 forward fused tile 128x128x64") == "");
+    CHECK(why("mi300x 512x512x512 bf16 forward fused tile 128x128x32") == "mi300x runs no CUDA");
+    CHECK(why("t4 512x512x512 f32 forward fused tile 64x64x16 rung 06_async_copy").find("8.0") != std::string::npos);
+}
+
 TEST_CASE("ladder: the shared memory of a launch is what the kernel takes, to the byte") {
     const auto run = [](const DeviceKernel& k, sim::i64 smem) {
         OperandSet set({k.dense, k.pass, k.gate == device::gate_none ? sim::Fusion::none : sim::Fusion::fused,

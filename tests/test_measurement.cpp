@@ -228,6 +228,22 @@ TEST_CASE("a row becomes the experiment it ran") {
             .precision == Precision::highest);
 }
 
+TEST_CASE("words of a row that change nothing are named") {
+    const std::string columns = "device,dtype,acc,m,n,k,engine,bm,bn,bk,raster,epilogue,time_us,traits\n";
+    const auto unread = [&](const std::string& cells) {
+        const MeasurementFile f = parse_measurements(columns + cells + "\n", "f.csv");
+        std::string why;
+        const auto e = experiment_of(f.rows[0], tests::catalogue(), why);
+        REQUIRE_MESSAGE(e, why);
+        return unread_words(f.rows[0], *e);
+    };
+    const std::string shape = "4096,4096,4096,mma,128,128,32,", row = "a100-sxm4-40gb,bf16,";
+    CHECK(unread(row + "f32," + shape + "grouped:8,bias_relu,500,swizzle=0 inputs=easy").empty());
+    CHECK(unread(row + "," + shape + "unknown,none,500,tile-less").empty());
+    CHECK(unread(row + "f16," + shape + "zigzag,gelu,500,swizzle=2 colour=red") ==
+          std::vector<std::string>{"trait colour=red", "trait swizzle=2", "raster zigzag", "epilogue gelu", "acc f16"});
+}
+
 TEST_CASE("a ring whose depth is not known is as deep as it fits") {
     const std::string columns = "device,dtype,m,n,k,engine,pipeline,bm,bn,bk,stages,time_us";
     CHECK(experiment_of_row(columns, "h100-sxm5,bf16,4096,4096,4096,wgmma,warp_specialized,128,256,64,,180").stages ==

@@ -75,6 +75,18 @@ TEST_CASE("four to eight tiles are worth a clock: the best, then ties unlike tho
     }
 }
 
+TEST_CASE("what is worth a clock is what a kernel at hand runs, where one does") {
+    const auto rows = of(square);
+    const auto even = [](const Experiment& e) { return e.tile.bk != 64; };
+    const SweepAdvice some = advise(rows, tests::catalogue(), even);
+    REQUIRE_FALSE(some.measure.empty());
+    for (const std::size_t i : some.measure) CHECK(even(rows[i].experiment));
+    const auto first = std::find_if(rows.begin(), rows.end(), [&](const SweepRow& r) { return even(r.experiment); });
+    CHECK(some.measure.front() == static_cast<std::size_t>(first - rows.begin()));
+    const auto none = [](const Experiment&) { return false; };
+    CHECK(advise(rows, tests::catalogue(), none).measure == advise(rows, tests::catalogue()).measure);
+}
+
 TEST_CASE("the regret of the usual tile is what it takes beyond the best") {
     const auto rows = of("tpu-v5e 8192x8192x8192 f32 forward fused tile best");
     const SweepAdvice a = advise(rows, tests::catalogue());
@@ -95,6 +107,7 @@ TEST_CASE("other words that would help are predicted with the best tile, best fi
     for (const SweepRow& v : others) {
         CHECK(v.experiment.tile == rows.front().experiment.tile);
         CHECK(v.time_us < 0.99 * rows.front().time_us);
+        CHECK(v.gain > 1 / 0.99);
         CHECK(v.time_us >= before);
         before = v.time_us;
     }
