@@ -112,10 +112,11 @@ Fit fits_tile(const DeviceKernel& k) {
     if (r.number() == 9 && t.bn != 64 && t.bn != 128 && t.bn != 192 && t.bn != 256)
         return {fmt::format("{} columns a tile: 64, 128, 192 and 256 are built", t.bn)};
     if (Fit f = multiple("tile columns", t.bn, 16, "the matrix unit's step"); !f.ok()) return f;
-    if (r.number() == 9 && k.gate != device::gate_none)
+    if (k.gate == device::gate_bits && (k.layout == device::nt ? k.cluster.cols : k.cluster.rows) > 1)
         return {
-            "09_tma_wgmma multiplies what lies in shared memory: it cannot mask a gradient as it reads it "
-            "(fusion unfused or upstream, or 07_tensor_core)"};
+            "a cluster whose CTAs share the gradient's tile cannot share its bits: TMA copies 16 bytes of a row and "
+            "more "
+            "(residual y is the way out)"};
     if (r.number() == 9 && ((k.layout == device::tn ? t.bk : t.bm) % (8 * k.cluster.cols) != 0 ||
                             (k.layout == device::nt ? t.bn : t.bk) % (8 * k.cluster.rows) != 0))
         return {fmt::format("a cluster of {}x{} cannot deal out the lines of a tile in eights", k.cluster.rows,
@@ -157,7 +158,7 @@ sim::Fit fits(const DeviceKernel& k, int arch) {
     if (k.stream_k)
         return {fmt::format("{} gives each CTA whole tiles or split_k:S slices of them, not stream_k", r.id)};
     if (k.splits > 1 && r.id < "03") return {fmt::format("{} does not split the reduction", r.id)};
-    if (k.splits > 1 && r.tma) return {fmt::format("{} does not split the reduction", r.id)};
+    if (k.splits > 1 && r.number() == 10) return {fmt::format("{} does not split the reduction", r.id)};
     if ((k.cluster.rows > 1 || k.cluster.cols > 1) && r.number() != 9) return {fmt::format("{} has no clusters", r.id)};
     if (r.async_copies && k.stages > 16) return {fmt::format("{} stages; 16 are the most", k.stages)};
     for (Fit f : {fits_tile(k), fits_bits(k), fits_pitch(k)})

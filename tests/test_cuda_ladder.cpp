@@ -135,7 +135,7 @@ std::vector<Unit> units_of(int arch, std::map<std::string, std::size_t>& forward
                         const bool more = index++ > 0;
                         e.dense.bias = more && pass == Pass::forward;
                         e.accumulate = more && pass == Pass::wgrad && fusion == Fusion::fused;
-                        if (more && pass == Pass::wgrad && fusion == Fusion::none && !rung.tma)
+                        if (more && pass == Pass::wgrad && fusion == Fusion::none && rung.number() != 10)
                             e.schedule = {sim::Schedule::split_k, 4};
                         add(e);
                     }

@@ -76,14 +76,8 @@ const std::vector<std::string> all_backward_forms = {
     "wgrad none accumulate yes schedule split_k:2",
 };
 
-/// Rung 09 neither masks as it reads nor splits.
 std::vector<std::string> backward_forms(const Rung& r) {
-    if (!r.backward) return {};
-    std::vector<std::string> forms;
-    for (const std::string& form : all_backward_forms)
-        if (r.id < "09" || (form.find(" fused") == std::string::npos && form.find("split_k") == std::string::npos))
-            forms.push_back(form);
-    return forms;
+    return r.backward ? all_backward_forms : std::vector<std::string>();
 }
 
 std::string text(const Rung& r, const std::string& shape, const std::string& form) {
@@ -250,6 +244,13 @@ TEST_CASE("glass: rung 09 persistent and pingpong, whatever the order of its war
                 options.warp_order = order;
                 run(shape + " bf16 forward fused rung 09_tma_wgmma " + form, options);
             }
+    for (const std::string form : {"dgrad fused", "wgrad fused"})
+        for (std::uint64_t order = 0; order < 2; ++order) {
+            options.warp_order = order;
+            run("70x300x330 bf16 " + form +
+                    " rung 09_tma_wgmma tile 64x128x64 stages 4 consumers pingpong schedule persistent",
+                options);
+        }
 }
 
 TEST_CASE("glass: every built tile fits, and a tile that was not built has its nearest named") {

@@ -173,13 +173,16 @@ std::vector<Finding> findings_without(const DeviceKernel& k, const std::string& 
     for (; which > 0; --which) at = text.find(piece, at + 1);
     REQUIRE(at != std::string::npos);
     text.replace(at, piece.size(), std::string(piece.size(), ' '));
-    OperandSet set({k.dense, sim::Pass::forward, sim::Fusion::none});
+    OperandSet set({k.dense, k.pass, k.gate == device::gate_none ? sim::Fusion::none : sim::Fusion::fused});
     set.fill_normal(1);
     const Operands& o = set.operands();
     glass::Machine machine;
-    for (const auto& [name, m] : {std::pair("x", &o.x), {"w", &o.w}, {"z", &o.z}})
-        machine.buffers.push_back({name, static_cast<std::byte*>(m->data),
-                                   sim::storage_bytes(m->dtype) * m->batch_pitch, (machine.buffers.size() + 1) << 24});
+    for (const auto& [name, m] :
+         {std::pair("x", &o.x), {"w", &o.w}, {"z", &o.z}, {"y", &o.y}, {"dy", &o.dy}, {"dx", &o.dx}, {"dw", &o.dw}})
+        if (*m)
+            machine.buffers.push_back({name, static_cast<std::byte*>(m->data),
+                                       sim::storage_bytes(m->dtype) * m->batch_pitch,
+                                       (machine.buffers.size() + 1) << 24});
     const Launch l = launch_of(k);
     glass::execute(machine, glass::compile_changed(instance_of(k), file, text), params_of(k, o), glass::box_maps(k, o),
                    {l.grid, l.block / 32, l.smem_bytes}, {});
@@ -199,7 +202,7 @@ bool names(const DeviceKernel& k, const std::vector<Finding>& findings, Finding:
     return false;
 }
 
-DeviceKernel forward(const std::string& text) {
+DeviceKernel first_kernel(const std::string& text) {
     return kernels_of(sim::parse_experiment("h200-sxm " + text, sim::Catalogue::builtin())).front();
 }
 
@@ -207,25 +210,37 @@ DeviceKernel forward(const std::string& text) {
 
 TEST_SUITE("slow") {
     TEST_CASE("glass: deleting either barrier of rung 03 makes racecheck name the two lines") {
-        const DeviceKernel k = forward("64x32x24 f32 forward none rung 03_shared_tile tile 32x32x8");
+        const DeviceKernel k = first_kernel("64x32x24 f32 forward none rung 03_shared_tile tile 32x32x8");
         for (const int which : {0, 1})
             CHECK(names(k, findings_without(k, "SYNC();", which), Finding::race, "a.template copy", "= a.read("));
     }
 
     TEST_CASE("glass: rung 06 without its wait reads what may not have come") {
-        const DeviceKernel k = forward("64x64x64 f32 forward none rung 06_async_copy tile 64x64x16");
+        const DeviceKernel k = first_kernel("64x64x64 f32 forward none rung 06_async_copy tile 64x64x16");
         CHECK(names(k, findings_without(k, "copy_wait<STAGES - 2>();"), Finding::race, "a.stage(s).template begin_copy",
                     "now_a.template fragment"));
     }
 
     TEST_CASE("glass: rung 09 without one of its waits, or without an arrival") {
-        const DeviceKernel k = forward("128x128x640 bf16 forward none rung 09_tma_wgmma tile 128x128x64 stages 4");
-        CHECK(names(k, findings_without(k, "WAIT(full, stage, phase);"), Finding::race, "copy_box(to_a",
-                    "warpgroup_multiply<BN"));
-        CHECK(names(k, findings_without(k, "WAIT(empty, stage, phase ^ 1);"), Finding::race, "copy_box(to_a",
-                    "copy_box(to_a"));
-        CHECK(names(k, findings_without(k, "warpgroup_wait<1>();"), Finding::race, "copy_box(to_a",
-                    "warpgroup_multiply<BN"));
-        CHECK(names(k, findings_without(k, "arrive(empty, before, r);"), Finding::deadlock, "WAIT(empty", "WAIT(full"));
+        const DeviceKernel k = first_kernel("128x128x640 bf16 forward none rung 09_tma_wgmma tile 128x128x64 stages 4");
+        const std::string copy = "copy_box(to.from(x * BM", multiply = "warpgroup_multiply<BN, BM";
+        CHECK(names(k, findings_without(k, "WAIT(full, stage, phase);"), Finding::race, copy, multiply));
+        CHECK(names(k, findings_without(k, "WAIT(empty, stage, phase ^ 1);"), Finding::race, copy, copy));
+        CHECK(names(k, findings_without(k, "warpgroup_wait<1>();"), Finding::race, copy, multiply));
+        CHECK(names(k, findings_without(k, "if (step > w.k_begin) release(before);"), Finding::deadlock, "WAIT(empty",
+                    "WAIT(full"));
+    }
+
+    TEST_CASE("glass: rung 09 masks without showing it to the products, or to each other") {
+        const std::string shape = "640x128x128 bf16 ", rung = " fused rung 09_tma_wgmma tile 128x128x64 stages 4";
+        const DeviceKernel wgrad = first_kernel(shape + "wgrad" + rung);
+        for (const char* piece : {"fence_for_products();", "SYNC_WARPS(first_sharer, SHARERS);"})
+            CHECK(names(wgrad, findings_without(wgrad, piece), Finding::race, "template mask_in_place",
+                        "warpgroup_multiply<BN, BM"));
+        const DeviceKernel dgrad = first_kernel("128x640x128 bf16 dgrad" + rung);
+        CHECK(names(dgrad, findings_without(dgrad, "WAIT(full, stage, phase);"), Finding::race,
+                    "copy_box(to.from(x * BM", "slab.left_fragment"));
+        CHECK(names(dgrad, findings_without(dgrad, "warpgroup_wait<0>();"), Finding::race, "copy_box(to.from(x * BN",
+                    "warpgroup_multiply<BN, BK"));
     }
 }

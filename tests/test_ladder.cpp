@@ -106,6 +106,13 @@ TEST_CASE("ladder: a tile that cannot be launched says which rule refuses it") {
                75));
     CHECK(says("512x512x512 bf16 forward fused rung 09_tma_wgmma tile 128x128x64",
                "compute capability 9.0; this is 10.0", 100));
+    CHECK(why("512x512x512 bf16 wgrad fused rung 09_tma_wgmma tile 128x128x64 cluster 2x1") == "");
+    CHECK(why("512x512x512 bf16 wgrad fused residual mask rung 09_tma_wgmma tile 128x128x64 cluster 1x2") == "");
+    CHECK(says("512x512x512 bf16 wgrad fused residual mask rung 09_tma_wgmma tile 128x128x64 cluster 2x1",
+               "cannot share its bits"));
+    CHECK(why("512x512x512 bf16 wgrad fused rung 09_tma_wgmma tile 128x128x64 schedule split_k:4") == "");
+    CHECK(says("512x512x512 bf16 forward fused rung 10_tcgen05 tile 128x128x64 schedule split_k:4",
+               "does not split the reduction"));
     CHECK(says("512x512x512 f32 forward fused rung 04_register_tile tile 128x128x8 schedule persistent",
                "08_grouped_persistent"));
 }
@@ -133,8 +140,8 @@ TEST_CASE("ladder: the shared memory of a launch is what the kernel takes, to th
                                            (machine.buffers.size() + 1) << 24});
         if (o.mask) machine.buffers.push_back({"mask", o.mask.data, o.mask.batch_pitch, 1 << 20});
         const Launch l = launch_of(k);
-        glass::execute(machine, glass::entry_for(instance_of(k)), params_of(k, o), {}, {l.grid, l.block / 32, smem},
-                       {});
+        glass::execute(machine, glass::entry_for(instance_of(k)), params_of(k, o), glass::box_maps(k, o),
+                       {l.grid, l.block / 32, smem}, {});
         return machine.findings;
     };
     for (const std::string text :
@@ -144,7 +151,10 @@ TEST_CASE("ladder: the shared memory of a launch is what the kernel takes, to th
           "f32 dgrad fused residual mask rung 06_async_copy tile 64x64x16",
           "bf16 forward none rung 07_tensor_core tile 64x64x32",
           "bf16 wgrad fused rung 08_grouped_persistent tile 128x128x16",
-          "bf16 dgrad fused residual mask rung 07_tensor_core tile 128x128x16"}) {
+          "bf16 dgrad fused residual mask rung 07_tensor_core tile 128x128x16",
+          "bf16 forward none rung 09_tma_wgmma tile 128x128x64 stages 4",
+          "bf16 dgrad fused rung 09_tma_wgmma tile 64x128x64 stages 4",
+          "bf16 wgrad fused residual mask rung 09_tma_wgmma tile 128x128x64 stages 4"}) {
         CAPTURE(text);
         const DeviceKernel k = kernel("64x64x64 " + text);
         CHECK(run(k, smem_bytes(k)).empty());

@@ -8,9 +8,14 @@
 //             (multicast).
 //   Consumers cooperative: the warpgroups share a tile, 64 rows each. pingpong: each has a tile of its own, so that one
 //             multiplies while the other stores.
+//   Masks     wgmma takes the left operand from registers too, the right one from shared memory only. dgrad's gradient
+//             is masked on its way to registers, as in rung 07; wgrad's where it lies: read, masked and written back
+//             each k-step by all that multiply it, who then meet.
 //   Watch     L2 reads fall by the cluster's width and height; shared memory is read BM + (BM/64)·BN elements a k.
-//   Limit     the matrix units, where the stages cover the latency; the power of the whole GPU.
+//   Limit     the matrix units, where the stages cover the latency; the power of the whole GPU. In a fused wgrad, the
+//             threads that mask.
 
+#include "kernels/device/async_operand.cuh"
 #include "kernels/device/epilogue.cuh"
 #include "kernels/device/hopper.cuh"
 
@@ -21,7 +26,7 @@ template <class Tile, int PINGPONG>
 struct Warpgroups {
     static constexpr int CONSUMERS = PINGPONG || Tile::BM > 64 ? 2 : 1, THREADS = 128 * (1 + CONSUMERS);
     static constexpr int ROWS = PINGPONG ? Tile::BM : Tile::BM / CONSUMERS;  // of a consumer's share of a tile
-    static constexpr int ARRIVALS = 4 * (PINGPONG ? 1 : CONSUMERS);          // warps that read a stage
+    static constexpr int SHARERS = 4 * (PINGPONG ? 1 : CONSUMERS);           // warps that read a stage
 };
 
 template <class Tile, class Form, int CM, int CN, int PINGPONG>
@@ -32,14 +37,22 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
     constexpr int BM = Tile::BM, BN = Tile::BN, BK = Tile::BK, STAGES = Tile::STAGES, ROWS = Groups::ROWS;
     constexpr bool LEFT_ALONG = Form::LEFT_RED_ALONG, RIGHT_ALONG = Form::RIGHT_RED_ALONG;
 
+    // What masks a tile lies as the tile does: (stage, slab, row of 64).
+    constexpr bool LEFT_GATED = Form::LEFT_GATE != gate_none, RIGHT_GATED = Form::RIGHT_GATE != gate_none;
+    constexpr Gate GATE = LEFT_GATED ? Form::LEFT_GATE : Form::RIGHT_GATE;
+    constexpr int GATED = LEFT_GATED ? BM * BK : RIGHT_GATED ? BN * BK : 0, VALUES = GATE == gate_values ? GATED : 0;
+    constexpr int SLABS = GATE == gate_bits ? (LEFT_GATED ? BK : BN) / 64 : 0;  // of bits
+
     SharedMemory smem;
     const Shared<In> a = smem.take<In>(STAGES * BM * BK);  // (stage, slab, row of 64)
     const Shared<In> b = smem.take<In>(STAGES * BN * BK);
+    const Shared<In> gate = smem.take<In>(STAGES * VALUES);
+    const Shared<unsigned> bits = smem.take<unsigned>(SLABS > 0 ? STAGES * GATED / 32 : 0);
     const Barriers full = smem.take<unsigned long long>(STAGES), empty = smem.take<unsigned long long>(STAGES);
     const Barriers turn = smem.take<unsigned long long>(2);  // pingpong: whose products come next
     for (int s = 0; s < STAGES; ++s) {
-        init_barrier(full, s, 1);
-        init_barrier(empty, s, Groups::ARRIVALS * (CM + CN - 1));
+        init_barrier(full, s, 1 + warp_size * SLABS);
+        init_barrier(empty, s, Groups::SHARERS * (CM + CN - 1));
     }
     init_barrier(turn, 0, 4);
     init_barrier(turn, 1, 4);
@@ -57,34 +70,56 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
             const int row_ctas = ((1 << CN) - 1) << rank_m * CN;
             int col_ctas = 0;
             for (int i = 0; i < CM; ++i) col_ctas |= 1 << (i * CN + rank_n);
+            // A part of each tile: lines of a slab, or a slab where it lies the other way.
+            const auto copy_left = [&](Shared<In> to, const TensorMap& map, const Work& w, int k) {
+                if constexpr (LEFT_ALONG) {
+                    constexpr int PART = BM / CN;
+                    for (int x = 0; x < BK; x += 64)
+                        copy_box(to.from(x * BM + rank_n * PART * 64), map, full, stage, k + x, w.row + rank_n * PART,
+                                 w.problem, row_ctas);
+                } else {
+                    constexpr int PART = BK / CN;
+                    for (int x = 0; x < BM; x += 64)
+                        copy_box(to.from(x * BK + rank_n * PART * 64), map, full, stage, w.row + x, k + rank_n * PART,
+                                 w.problem, row_ctas);
+                }
+            };
+            const auto copy_right = [&](Shared<In> to, const TensorMap& map, const Work& w, int k) {
+                if constexpr (RIGHT_ALONG) {
+                    constexpr int PART = BN / CM;
+                    for (int x = 0; x < BK; x += 64)
+                        copy_box(to.from(x * BN + rank_m * PART * 64), map, full, stage, k + x, w.col + rank_m * PART,
+                                 w.problem, col_ctas);
+                } else {
+                    constexpr int PART = BK / CM;
+                    for (int x = 0; x < BN; x += 64)
+                        copy_box(to.from(x * BK + rank_m * PART * 64), map, full, stage, w.col + x, k + rank_m * PART,
+                                 w.problem, col_ctas);
+                }
+            };
             for (long long item = block_index(); item < p.work_items; item += grid_size()) {
                 const Work w = cluster_work_item(p, item, BM, BN, CM, CN);
                 for (int step = w.k_begin; step < w.k_end; ++step) {
                     WAIT(empty, stage, phase ^ 1);
-                    expect_bytes(full, stage, (BM + BN) * BK * static_cast<int>(sizeof(In)));
-                    const Shared<In> to_a = a.from(stage * BM * BK), to_b = b.from(stage * BN * BK);
-                    // A part of each tile: lines of a slab, or a slab where it lies the other way.
-                    if constexpr (LEFT_ALONG) {
-                        constexpr int PART = BM / CN;
-                        for (int k = 0; k < BK; k += 64)
-                            copy_box(to_a.from(k * BM + rank_n * PART * 64), maps.left, full, stage, step * BK + k,
-                                     w.row + rank_n * PART, w.problem, row_ctas);
-                    } else {
-                        constexpr int PART = BK / CN;
-                        for (int m = 0; m < BM; m += 64)
-                            copy_box(to_a.from(m * BK + rank_n * PART * 64), maps.left, full, stage, w.row + m,
-                                     step * BK + rank_n * PART, w.problem, row_ctas);
+                    expect_bytes(full, stage, ((BM + BN) * BK + VALUES) * static_cast<int>(sizeof(In)));
+                    copy_left(a.from(stage * BM * BK), maps.left, w, step * BK);
+                    copy_right(b.from(stage * BN * BK), maps.right, w, step * BK);
+                    if constexpr (GATE == gate_values) {
+                        if constexpr (LEFT_GATED)
+                            copy_left(gate.from(stage * GATED), maps.gate, w, step * BK);
+                        else
+                            copy_right(gate.from(stage * GATED), maps.gate, w, step * BK);
                     }
-                    if constexpr (RIGHT_ALONG) {
-                        constexpr int PART = BN / CM;
-                        for (int k = 0; k < BK; k += 64)
-                            copy_box(to_b.from(k * BN + rank_m * PART * 64), maps.right, full, stage, step * BK + k,
-                                     w.col + rank_m * PART, w.problem, col_ctas);
-                    } else {
-                        constexpr int PART = BK / CM;
-                        for (int n = 0; n < BN; n += 64)
-                            copy_box(to_b.from(n * BK + rank_m * PART * 64), maps.right, full, stage, w.col + n,
-                                     step * BK + rank_m * PART, w.problem, col_ctas);
+                    for (int slab = 0; slab < SLABS; ++slab) {
+                        const Shared<unsigned> to = bits.from((stage * GATED + slab * (GATED / SLABS)) / 32);
+                        if constexpr (LEFT_GATED)
+                            copy_bit_slab<BM>(
+                                to, bit_window(p.gate, w.problem, w.row, step * BK + 64 * slab, p.rows, p.red), full,
+                                stage);
+                        else
+                            copy_bit_slab<BK>(
+                                to, bit_window(p.gate, w.problem, step * BK, w.col + 64 * slab, p.red, p.cols), full,
+                                stage);
                     }
                     if (++stage == STAGES) {
                         stage = 0;
@@ -96,6 +131,12 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
     } else {
         if constexpr (Groups::CONSUMERS == 2) take_registers<224>();
         const int group = warp_index() / 4 - 1, row0 = PINGPONG ? 0 : group * ROWS;
+        constexpr int SHARERS = Groups::SHARERS;
+        const int first_sharer = PINGPONG ? 4 + 4 * group : 4;
+        const auto release = [&](int s) {  // all that loaded it may load again
+            for (int r = 0; r < CM * CN; ++r)
+                if (r / CN == rank_m || r % CN == rank_n) arrive(empty, s, r);
+        };
         int tile = 0, turn_phase = group ^ 1;  // the first group begins
         for (long long item = block_index(); item < p.work_items; item += grid_size(), ++tile) {
             const Work w = cluster_work_item(p, item, BM, BN, CM, CN);
@@ -113,25 +154,51 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
             }
             for (int step = w.k_begin; step < w.k_end; ++step) {
                 WAIT(full, stage, phase);
-                WARPGROUP_FENCE();
-                UNROLL for (int k = 0; k < BK; k += 16) UNROLL for (int i = 0; i < ROWS / 64; ++i)
-                    warpgroup_multiply<BN, BM, BK, LEFT_ALONG, RIGHT_ALONG>(sum[i], a.from(stage * BM * BK),
-                                                                            b.from(stage * BN * BK), row0 + 64 * i, k);
-                warpgroup_commit();
-                warpgroup_wait<1>();
-                if (step > w.k_begin)  // the step before has been multiplied: all that loaded it may load again
-                    for (int r = 0; r < CM * CN; ++r)
-                        if (r / CN == rank_m || r % CN == rank_n) arrive(empty, before, r);
-                before = stage;
+                const Shared<In> now_a = a.from(stage * BM * BK), now_b = b.from(stage * BN * BK);
+                if constexpr (LEFT_GATED) {
+                    UNROLL for (int k = 0; k < BK; k += 16) UNROLL for (int i = 0; i < ROWS / 64; ++i) {
+                        const int at = stage * GATED + k / 64 * BM * 64;
+                        const AsyncTile<In, BM, 64, true, GATE, 1> slab(now_a.from(k / 64 * BM * 64),
+                                                                        gate.from(VALUES > 0 ? at : 0),
+                                                                        bits.from(SLABS > 0 ? at / 32 : 0));
+                        lane<unsigned> left[4];  // of this warp
+                        slab.left_fragment(left, row0 + 64 * i + warp_index() % 4 * 16, k % 64);
+                        WARPGROUP_FENCE();
+                        warpgroup_multiply<BN, BK, RIGHT_ALONG>(sum[i], left, now_b, k);
+                    }
+                    warpgroup_commit();
+                    warpgroup_wait<0>();  // the registers it reads are wanted again
+                    release(stage);
+                } else {
+                    if constexpr (RIGHT_GATED) {
+                        UNROLL for (int n = 0; n < BN; n += 64) {
+                            const int at = stage * GATED + n * BK;
+                            AsyncTile<In, 64, BK, false, GATE, 1>(now_b.from(n * BK), gate.from(VALUES > 0 ? at : 0),
+                                                                  bits.from(SLABS > 0 ? at / 32 : 0))
+                                .template mask_in_place<32 * SHARERS>(thread_index() - 32 * first_sharer,
+                                                                      p.red - step * BK, p.cols - w.col - n);
+                        }
+                        fence_for_products();
+                        SYNC_WARPS(first_sharer, SHARERS);
+                    }
+                    WARPGROUP_FENCE();
+                    UNROLL for (int k = 0; k < BK; k += 16) UNROLL for (int i = 0; i < ROWS / 64; ++i)
+                        warpgroup_multiply<BN, BM, BK, LEFT_ALONG, RIGHT_ALONG>(sum[i], now_a, now_b, row0 + 64 * i, k);
+                    warpgroup_commit();
+                    warpgroup_wait<1>();
+                    if (step > w.k_begin) release(before);  // the step before has been multiplied
+                    before = stage;
+                }
                 if (++stage == STAGES) {
                     stage = 0;
                     phase ^= 1;
                 }
             }
             if constexpr (PINGPONG) arrive(turn, group ^ 1, rank);
-            warpgroup_wait<0>();
-            for (int r = 0; r < CM * CN; ++r)
-                if (r / CN == rank_m || r % CN == rank_n) arrive(empty, before, r);
+            if constexpr (!LEFT_GATED) {
+                warpgroup_wait<0>();
+                if (w.k_begin < w.k_end) release(before);  // a slice may be empty
+            }
             const lane<int> row = lane_index() / 4 + (warp_index() % 4 * 16 + row0), col = lane_index() % 4 * 2;
             UNROLL for (int i = 0; i < ROWS / 64; ++i) UNROLL for (int half = 0; half < 2; ++half)
                 UNROLL for (int j = 0; j < BN / 8; ++j) {

@@ -2,7 +2,7 @@
 // An operand's tiles in a ring of stages that cp.async fills, as rungs 06 to 08 keep them: each tile lies as it lies in
 // memory, (LINES, LENGTH), since a copy that passes by the registers cannot turn it. Its 16-byte chunks are swizzled:
 // chunk c of a line moves to c ^ f(line), so that eight lines read at one chunk, or eight chunks of one line, fall into
-// eight different groups of four banks.
+// eight different groups of four banks. Lines of 128 bytes lie as TMA swizzles them: rung 09 masks its slabs with this.
 
 #include "kernels/device/operand.cuh"
 
@@ -23,6 +23,9 @@ struct AsyncTile {
         if constexpr (GATE == gate_values) gate = smem.take<T>(STAGES * SIZE);
         if constexpr (GATE == gate_bits) bits = smem.take<unsigned>(STAGES * WORDS);
     }
+    /// A tile whose memory is another's, filled by others in this layout.
+    DEVICE AsyncTile(Shared<T> its_values, Shared<T> its_gate, Shared<unsigned> its_bits)
+        : values(its_values), gate(its_gate), bits(its_bits) {}
     /// The tile of one stage.
     DEVICE AsyncTile stage(int s) const {
         AsyncTile one = *this;
@@ -56,6 +59,27 @@ struct AsyncTile {
         if constexpr (GATE == gate_bits) {
             const lane<unsigned> open = ld_shared_bits<4>(bits, line * BIT_PITCH + x, place);
             UNROLL for (int j = 0; j < 4; ++j) v[j] = select((open >> j & 1u) != 0u, v[j], lane<float>(0.0f));
+        }
+    }
+
+    /// Masks the tile where it lies; `lines` lines of `length` elements of it are valid, the rest padding.
+    template <int THREADS>
+    DEVICE void mask_in_place(lane<int> thread, int lines, int length, Place place = Place::here()) const {
+        static_assert(GATE != gate_none && LINES * CHUNKS % THREADS == 0);
+        UNROLL_2 for (int i = 0; i < LINES * CHUNKS; i += THREADS) {
+            const lane<int> e = thread + i, line = e / CHUNKS, x = e % CHUNKS * N;
+            const lane<int> count = select(line < lines, length - x, lane<int>(0));
+            lane<T> v[N];
+            ld_shared(v, values, at(line, x), count, place);
+            if constexpr (GATE == gate_values) {
+                lane<T> g[N];
+                ld_shared(g, gate, at(line, x), place);
+                UNROLL for (int j = 0; j < N; ++j) v[j] = select(is_positive(g[j]), v[j], lane<T>(T{}));
+            } else {
+                const lane<unsigned> open = ld_shared_bits<N>(bits, line * BIT_PITCH + x, place);
+                UNROLL for (int j = 0; j < N; ++j) v[j] = select((open >> j & 1u) != 0u, v[j], lane<T>(T{}));
+            }
+            fill_shared(values, at(line, x), v, count, all_lanes, place);
         }
     }
 

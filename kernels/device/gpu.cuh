@@ -220,6 +220,11 @@ DEVICE void ld_shared(T (&v)[N], Shared<T> s, int i, Place = {}) {
     pack.word = *reinterpret_cast<const typename Word<N * sizeof(T)>::type*>(s.p + i);
     UNROLL for (int j = 0; j < N; ++j) v[j] = pack.v[j];
 }
+/// The same of a tile of which the first `count` elements are valid, the others padding, which only glass wants to know.
+template <class T, int N>
+DEVICE void ld_shared(T (&v)[N], Shared<T> s, int i, int, Place = {}) {
+    ld_shared(v, s, i);
+}
 /// Stores a tile's element where `where`; it is padding (zero) where not `valid`, which only glass wants to know.
 template <class T>
 DEVICE void fill_shared(Shared<T> s, int i, T v, bool, bool where = true, Place = {}) {

@@ -14,6 +14,8 @@
 #define WAIT(barriers, i, parity) ::kernels::device::wait_phase(barriers, i, parity)
 /// Before a warpgroup's products: its registers and shared memory are as written. All four warps come here.
 #define WARPGROUP_FENCE() asm volatile("wgmma.fence.sync.aligned;" ::: "memory")
+/// SYNC() of `count` warps from warp `first` on, both whole warpgroups.
+#define SYNC_WARPS(first, count) ::kernels::device::sync_warps(first, count)
 /// SYNC() of all CTAs of a cluster.
 #define CLUSTER_SYNC() asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory")
 
@@ -79,6 +81,25 @@ DEVICE void copy_box(Shared<T> to, const TensorMap& map, Barriers b, int i, int 
             : "memory");
 }
 
+/// Copies 64 bits of each of LINES lines of a bit matrix, those beyond its edges zero or padding; each lane arrives at
+/// barrier i once what it copies has come. By whole warps.
+template <int LINES>
+DEVICE void copy_bit_slab(Shared<unsigned> to, const Window<unsigned char>& from, Barriers b, int i, Place = {}) {
+    UNROLL for (int line = lane_index(); line < LINES; line += warp_size) {
+        const bool there = line < from.lines && from.length > 0;
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to.p + 2 * line)),
+                     "l"(from.data + (there ? line * from.pitch : 0)), "r"(there ? 8 : 0)
+                     : "memory");
+    }
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(shared_address(b.p + i)) : "memory");
+}
+
+DEVICE void sync_warps(int first, int count) {
+    asm volatile("bar.sync %0, %1;" ::"r"(1 + first / 4), "r"(warp_size * count) : "memory");
+}
+/// What this thread has written to shared memory is there for products, once those who begin them have met it.
+DEVICE void fence_for_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
 /// A tile as wgmma reads it: slabs of 128-byte rows, 128-byte swizzle. ALONG: rows of 64 of the reduction, one a row of
 /// the output; else rows of 64 of the output, one a k, and BK of them a slab.
 template <bool ALONG, int BK, class T>
@@ -99,6 +120,13 @@ DEVICE void warpgroup_multiply(float (&d)[N / 2], Shared<T> left, Shared<T> righ
                     b = RIGHT_ALONG ? right.from(k / 64 * N * 64) : right;
     WarpgroupMultiply<N>::template multiply<T, LEFT_ALONG, RIGHT_ALONG>(d, describe<LEFT_ALONG, BK>(a, row, k),
                                                                         describe<RIGHT_ALONG, BK>(b, 0, k));
+}
+/// The same with those 64 rows, k to k + 15, in the warps' registers: a warp's 16 rows as mma.sync m16n8k16 has them,
+/// which must stay as they are until the product has ended.
+template <int N, int BK, bool RIGHT_ALONG, class T>
+DEVICE void warpgroup_multiply(float (&d)[N / 2], const unsigned (&left)[4], Shared<T> right, int k, Place = {}) {
+    const Shared<T> b = RIGHT_ALONG ? right.from(k / 64 * N * 64) : right;
+    WarpgroupMultiply<N>::template multiply<T, RIGHT_ALONG>(d, left, describe<RIGHT_ALONG, BK>(b, 0, k));
 }
 /// The products begun since the last call are one group.
 DEVICE void warpgroup_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }

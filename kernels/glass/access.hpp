@@ -224,6 +224,10 @@ inline void shared_access(std::uint32_t offset, int elements, const lane<int>& i
             if (moved >> 32 != 0) rows.add(row + p.rows.index[r] + 1, static_cast<std::uint32_t>(moved >> 32));
         }
     }
+    if (glass::AsyncShadow& shadow = self->cta->async_shadow; shadow.watches()) {
+        for (int r = 0; r < rows.count; ++r) shadow.access(m, *self, rows.index[r], kind != Smem::read, site);
+        return;
+    }
     glass::Shadow& shadow = self->cta->shadow;
     if (kind == Smem::read)
         shadow.read(m, self->index, rows, site);

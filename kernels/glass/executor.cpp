@@ -1,5 +1,6 @@
 #include "kernels/glass/executor.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 
@@ -108,12 +109,17 @@ private:
             w.state = Warp::ready;
             any = true;
         }
-        for (std::size_t g = 0; g + 4 <= cta_.warps.size(); g += 4) {
-            const auto met = [&](std::size_t i) {
-                return cta_.warps[g + i].state == Warp::at_rendezvous && cta_.warps[g + i].waits == cta_.warps[g].waits;
-            };
-            if (!met(0) || !met(1) || !met(2) || !met(3)) continue;
-            for (std::size_t i = 0; i < 4; ++i) cta_.warps[g + i].state = Warp::ready;
+        for (const Warp& one : cta_.warps) {
+            const Meeting meeting = one.meeting;
+            if (one.state != Warp::at_meeting || one.index != meeting.first) continue;
+            const auto first = cta_.warps.begin() + meeting.first, last = first + meeting.count;
+            if (!std::all_of(first, last, [&](const Warp& w) {
+                    return w.state == Warp::at_meeting && w.meeting == meeting && w.waits == one.waits;
+                }))
+                continue;
+            if (meeting.joins)
+                cta_.join(static_cast<std::size_t>(meeting.first), static_cast<std::size_t>(meeting.count));
+            for (auto w = first; w != last; ++w) w->state = Warp::ready;
             any = true;
         }
         return any;
@@ -153,7 +159,7 @@ private:
             return false;
         }
         cta_.shadow.barrier();
-        cta_.join();
+        cta_.join(0, cta_.warps.size());
         for (Warp& w : cta_.warps) w.state = Warp::ready;
         return true;
     }

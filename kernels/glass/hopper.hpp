@@ -3,14 +3,19 @@
 // not wait for it reads what was there before; a product is done for each warp's own 16 rows, once its warpgroup has
 // met.
 
+#include "kernels/device/shape.cuh"
 #include "kernels/glass/access.hpp"
 #include "kernels/glass/primitives.hpp"
 
 #define WAIT(barriers, i, parity) \
     co_await ::kernels::glass::PhaseWait { {__FILE__, __LINE__}, (barriers), (i), (parity) }
-#define WARPGROUP_FENCE()                   \
-    co_await ::kernels::glass::Rendezvous { \
-        { __FILE__, __LINE__ }              \
+#define WARPGROUP_FENCE()                                                           \
+    co_await ::kernels::glass::Met {                                                \
+        {__FILE__, __LINE__}, { ::kernels::device::warp_index() / 4 * 4, 4, false } \
+    }
+#define SYNC_WARPS(first, count)                         \
+    co_await ::kernels::glass::Met {                     \
+        {__FILE__, __LINE__}, { (first), (count), true } \
     }
 #define CLUSTER_SYNC() SYNC()
 
@@ -40,13 +45,15 @@ struct PhaseWait {
     void await_resume() const noexcept {}
 };
 
-/// The four warps of a warpgroup meet.
-struct Rendezvous {
+/// What WARPGROUP_FENCE() and SYNC_WARPS() do: warps meet.
+struct Met {
     Place at;
+    Meeting meeting;
     bool await_ready() const noexcept { return false; }
     void await_suspend(std::coroutine_handle<>) const noexcept {
-        self->state = Warp::at_rendezvous;
+        self->state = Warp::at_meeting;
         self->waits = at;
+        self->meeting = meeting;
     }
     void await_resume() const noexcept {}
 };
@@ -150,6 +157,44 @@ DEVICE void copy_box(Shared<T> to, const TensorMap& map, Barriers b, int i, int 
     cta.boxes.push_back(std::move(copy));
 }
 
+template <int LINES>
+DEVICE void copy_bit_slab(Shared<unsigned> to, const Window<unsigned char>& from, Barriers b, int i,
+                          Place at = Place::here()) {
+    glass::Cta& cta = *glass::self->cta;
+    glass::Machine& m = *cta.machine;
+    const int site = detail::site(at);
+    glass::BoxCopy copy;
+    copy.barrier = b.offset + static_cast<std::uint32_t>(8 * i);
+    copy.first_row = to.offset / glass::row_bytes;
+    copy.rows = 8 * LINES / glass::row_bytes;
+    copy.site = site;
+    copy.arrivals = warp_size;
+    copy.data.assign(8 * LINES, std::byte{0});
+    for (std::uint32_t r = 0; r < copy.rows; ++r)
+        cta.async_shadow.begin_copy(m, *glass::self, copy.first_row + r, site);
+    for (int first = 0; first < LINES; first += warp_size) {
+        detail::LaneBytes taking;
+        lane<int> byte;
+        std::uint64_t payload = 0;
+        for (int l = 0; l < warp_size; ++l) {
+            const int bits = first + l < from.lines ? std::clamp(from.length, 0, 64) : 0;
+            taking.v[l] = static_cast<std::uint8_t>(bits > 0 ? 8 : 0);
+            byte.v[l] = (first + l) * from.pitch;
+            payload += static_cast<unsigned>(bits);
+        }
+        detail::global_access(from.data, byte, 1, taking, payload, false, 8, site);
+        glass::Tally& t = m.tally(site);
+        t.shared_write_bits += payload;
+        t.wavefronts += 2;
+        t.ideal_wavefronts += 2;
+        for (int l = 0; l < warp_size; ++l)
+            if (taking.v[l] != 0)
+                std::memcpy(&copy.data[static_cast<std::size_t>(8 * (first + l))], from.data + byte.v[l], 8);
+    }
+    cta.boxes.push_back(std::move(copy));
+}
+DEVICE void fence_for_products() { glass::self->cta->async_shadow.fence(*glass::self); }
+
 namespace detail {
 
 /// Element (line, x) of a slab of swizzled 128-byte rows.
@@ -166,22 +211,32 @@ inline void read_rows(std::uint32_t first, std::uint32_t count, int site) {
 
 }  // namespace detail
 
-template <int N, int BM, int BK, bool LEFT_ALONG, bool RIGHT_ALONG, class T>
-DEVICE void warpgroup_multiply(lane<float> (&d)[N / 2], Shared<T> left, Shared<T> right, int row, int k,
-                               Place at = Place::here()) {
-    const int site = detail::site(at), rows = row + 16 * (warp_index() % 4);
-    const auto first_row = [](Shared<T> s) { return s.offset / glass::row_bytes; };
-    const Shared<T> a = left.from((LEFT_ALONG ? k / 64 * BM : rows / 64 * BK) * 64);
-    detail::read_rows(first_row(a) + static_cast<std::uint32_t>(LEFT_ALONG ? rows : k), 16, site);
+namespace detail {
+
+/// What a product of a warp multiplies: its 16 rows of 16 on the left, 16 of N on the right.
+template <int N>
+struct Factors {
+    float left[16][16], right[16][N];
+};
+
+/// Begins to read the right tile's rows k to k + 15, which the warpgroup reads once.
+template <int N, int BK, bool RIGHT_ALONG, class T>
+inline void read_right(Factors<N>& f, Shared<T> right, int k, int site) {
+    const std::uint32_t first = right.offset / glass::row_bytes;
     if constexpr (RIGHT_ALONG) {
-        detail::read_rows(first_row(right) + static_cast<std::uint32_t>(k / 64 * N), N, site);
+        read_rows(first + static_cast<std::uint32_t>(k / 64 * N), N, site);
     } else {
-        for (int n = 0; n < N; n += 64)
-            detail::read_rows(first_row(right) + static_cast<std::uint32_t>(n / 64 * BK + k), 16, site);
+        for (int n = 0; n < N; n += 64) read_rows(first + static_cast<std::uint32_t>(n / 64 * BK + k), 16, site);
     }
+    for (int n = 0; n < N; ++n)
+        for (int q = 0; q < 16; ++q)
+            f.right[q][n] = RIGHT_ALONG ? slab_element(right.data() + k / 64 * N * 64, n, k % 64 + q)
+                                        : slab_element(right.data() + n / 64 * BK * 64, k + q, n % 64);
+}
+template <int N>
+inline void multiply(lane<float> (&d)[N / 2], const Factors<N>& f, unsigned left_bytes, int site) {
     glass::Tally& t = glass::self->cta->machine->tally(site);
-    const bool counts_right = warp_index() % 4 == 0;  // the warpgroup reads it once
-    const unsigned bytes = 16 * 16 * 2 + (counts_right ? 16 * N * 2 : 0);
+    const unsigned bytes = left_bytes + (warp_index() % 4 == 0 ? 16 * N * 2 : 0);
     t.instructions++;
     t.active_lanes += warp_size;
     t.payload_bits += 8 * bytes;
@@ -189,24 +244,45 @@ DEVICE void warpgroup_multiply(lane<float> (&d)[N / 2], Shared<T> left, Shared<T
     t.wavefronts += bytes / glass::row_bytes;
     t.ideal_wavefronts += bytes / glass::row_bytes;
 
-    static thread_local float A[16][16], B[16][N], sum[16][N];
-    for (int i = 0; i < 16; ++i)
-        for (int q = 0; q < 16; ++q)
-            A[i][q] = LEFT_ALONG ? detail::slab_element(a.data(), rows + i, k % 64 + q)
-                                 : detail::slab_element(a.data(), k + q, rows % 64 + i);
-    for (int n = 0; n < N; ++n)
-        for (int q = 0; q < 16; ++q)
-            B[q][n] = RIGHT_ALONG ? detail::slab_element(right.data() + k / 64 * N * 64, n, k % 64 + q)
-                                  : detail::slab_element(right.data() + n / 64 * BK * 64, k + q, n % 64);
+    static thread_local float sum[16][N];
     for (int j = 0; j < N / 8; ++j)
         for (int q = 0; q < 4; ++q)
             for (int l = 0; l < warp_size; ++l) sum[l / 4 + q / 2 * 8][8 * j + l % 4 * 2 + q % 2] = d[4 * j + q].v[l];
     for (int i = 0; i < 16; ++i)
         for (int q = 0; q < 16; ++q)
-            for (int n = 0; n < N; ++n) sum[i][n] += A[i][q] * B[q][n];
+            for (int n = 0; n < N; ++n) sum[i][n] += f.left[i][q] * f.right[q][n];
     for (int j = 0; j < N / 8; ++j)
         for (int q = 0; q < 4; ++q)
             for (int l = 0; l < warp_size; ++l) d[4 * j + q].v[l] = sum[l / 4 + q / 2 * 8][8 * j + l % 4 * 2 + q % 2];
+}
+
+}  // namespace detail
+
+template <int N, int BM, int BK, bool LEFT_ALONG, bool RIGHT_ALONG, class T>
+DEVICE void warpgroup_multiply(lane<float> (&d)[N / 2], Shared<T> left, Shared<T> right, int row, int k,
+                               Place at = Place::here()) {
+    static thread_local detail::Factors<N> f;
+    const int site = detail::site(at), rows = row + 16 * (warp_index() % 4);
+    const Shared<T> a = left.from((LEFT_ALONG ? k / 64 * BM : rows / 64 * BK) * 64);
+    detail::read_rows(a.offset / glass::row_bytes + static_cast<std::uint32_t>(LEFT_ALONG ? rows : k), 16, site);
+    for (int i = 0; i < 16; ++i)
+        for (int q = 0; q < 16; ++q)
+            f.left[i][q] = LEFT_ALONG ? detail::slab_element(a.data(), rows + i, k % 64 + q)
+                                      : detail::slab_element(a.data(), k + q, rows % 64 + i);
+    detail::read_right<N, BK, RIGHT_ALONG>(f, right, k, site);
+    detail::multiply<N>(d, f, 16 * 16 * 2, site);
+}
+template <int N, int BK, bool RIGHT_ALONG, class T>
+DEVICE void warpgroup_multiply(lane<float> (&d)[N / 2], const lane<unsigned> (&left)[4], Shared<T> right, int k,
+                               Place at = Place::here()) {
+    static thread_local detail::Factors<N> f;
+    const int site = detail::site(at);
+    for (int l = 0; l < warp_size; ++l)
+        for (int q = 0; q < 4; ++q)
+            for (int high = 0; high < 2; ++high)
+                f.left[l / 4 + q % 2 * 8][l % 4 * 2 + q / 2 * 8 + high] = half_of<T>(left[q].v[l], high);
+    detail::read_right<N, BK, RIGHT_ALONG>(f, right, k, site);
+    detail::multiply<N>(d, f, 0, site);
 }
 DEVICE void warpgroup_commit() { glass::self->product_group++; }
 template <int N>

@@ -169,6 +169,17 @@ DEVICE void ld_shared(lane<T> (&v)[N], Shared<T> s, const lane<int>& i, Place at
     for (int l = 0; l < warp_size; ++l)
         for (int j = 0; j < N; ++j) v[j].v[l] = p[i.v[l] + j];
 }
+/// The same of a tile of which the first `count` elements are valid; the others are padding and not counted as payload.
+template <class T, int N>
+DEVICE void ld_shared(lane<T> (&v)[N], Shared<T> s, const lane<int>& i, const lane<int>& count,
+                      Place at = Place::here()) {
+    const auto payload = detail::LaneBytes::of<N>(count, sizeof(T)).bits();
+    detail::shared_access(s.offset, s.size, i, sizeof(T), N * sizeof(T), all_lanes, detail::Smem::read, payload,
+                          static_cast<std::int64_t>(payload), detail::site(at));
+    const T* p = s.data();
+    for (int l = 0; l < warp_size; ++l)
+        for (int j = 0; j < N; ++j) v[j].v[l] = p[i.v[l] + j];
+}
 /// Stores a tile's element where `where`; it is padding (zero) where not `valid`, and then not counted as payload.
 template <class T>
 DEVICE void fill_shared(Shared<T> s, const lane<int>& i, const lane<T>& v, mask valid, mask where = all_lanes,

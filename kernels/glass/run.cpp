@@ -46,6 +46,7 @@ device::TensorMaps box_maps(const DeviceKernel& k, const Operands& o) {
     const TensorBoxes boxes = tensor_boxes(k, o);
     maps.left = packed(boxes.left);
     maps.right = packed(boxes.right);
+    if (boxes.gate.data) maps.gate = packed(boxes.gate);
     return maps;
 }
 

@@ -149,13 +149,21 @@ struct MatrixRead {
     std::uint32_t first = 0, count = 0;
 };
 
+/// Some warps of a CTA that wait for each other.
+struct Meeting {
+    int first = 0, count = 0;
+    bool joins = false;  ///< each then knows what all know
+    bool operator==(const Meeting&) const = default;
+};
+
 struct Warp {
     Cta* cta = nullptr;
     int index = 0;
     std::uint32_t smem_used = 0;  ///< taken so far, bytes
     Task task;
-    enum State { ready, at_barrier, at_phase, at_rendezvous, finished } state = ready;
+    enum State { ready, at_barrier, at_phase, at_meeting, finished } state = ready;
     Place waits;                       ///< where, unless ready
+    Meeting meeting;                   ///< at_meeting
     std::uint32_t phase_barrier = 0;   ///< at_phase: its offset in shared memory
     int parity = 0;                    ///< at_phase: of the phase whose end it waits for
     std::vector<std::uint32_t> knows;  ///< of each warp and of the copy unit: how far what it did is known to be done
@@ -163,6 +171,7 @@ struct Warp {
     int product_group = 0;
     int copy_group = 0;
     std::vector<PendingCopy> copies;
+    std::vector<std::uint32_t> unfenced;  ///< rows it wrote that no fence has shown to products yet
 };
 
 /// Who touched the words of a row of shared memory (32 banks) since the last barrier.
@@ -271,12 +280,14 @@ struct PhaseBarrier {
 struct BoxCopy {
     std::uint32_t barrier = 0, first_row = 0, rows = 0;
     std::int64_t bytes = 0;  ///< that count at the barrier
+    int arrivals = 0;        ///< the same
     int site = 0;
     std::vector<std::byte> data;  ///< as it will lie there
 };
 
-/// Who read and wrote the rows of shared memory that boxes are copied to, where barriers of phases say what came before
-/// what: an access is a race unless the earlier one is known to be done.
+/// Who read and wrote the rows of shared memory of a kernel that copies boxes, where barriers of phases say what came
+/// before what: an access is a race unless the earlier one is known to be done. What warps write themselves a product
+/// sees only behind a fence.
 class AsyncShadow {
 public:
     void reset(int warps, std::size_t bytes) {
@@ -285,39 +296,59 @@ public:
         reads_.assign(rows_.size() * static_cast<std::size_t>(warps), {});
         time_ = 0;
     }
+    bool watches() const { return !rows_.empty(); }
     void begin_copy(Machine& m, const Warp& w, std::uint32_t row, int site) {
-        Row& r = rows_[row];
-        for (int u = 0; u < warps_; ++u) {
-            const Read& read = reads_[row * static_cast<std::size_t>(warps_) + static_cast<std::size_t>(u)];
-            if (read.time > w.knows[static_cast<std::size_t>(u)])
-                note(m, site, read.site, row, "overwrites", " may still read (warp " + std::to_string(u) + ")");
-        }
-        if (r.pending || r.written > w.knows[static_cast<std::size_t>(warps_)])
-            note(m, site, r.site, row, "overwrites", " filled and nobody has waited for");
-        r.pending = true;
-        r.site = site;
+        before_write(m, w, row, site);
+        rows_[row].pending = true;
+        rows_[row].site = site;
     }
     void land(std::uint32_t row) {
-        rows_[row].pending = false;
-        rows_[row].written = time_;
+        Row& r = rows_[row];
+        r.pending = false;
+        r.writer = warps_;
+        r.written = r.fenced = time_;
     }
     /// The copy unit has done one more copy.
     std::uint32_t tick() { return ++time_; }
     /// A product of warp `w` begins to read a row.
     void read(Machine& m, const Warp& w, std::uint32_t row, int site) {
         const Row& r = rows_[row];
-        if (r.pending || r.written == 0 || r.written > w.knows[static_cast<std::size_t>(warps_)])
+        if (!known(w, r))
             note(m, site, r.site, row, "reads", " has not been waited for (warp " + std::to_string(w.index) + ")");
-        reads_[row * static_cast<std::size_t>(warps_) + static_cast<std::size_t>(w.index)] = {~std::uint32_t{0}, site};
+        else if (r.fenced > w.knows[static_cast<std::size_t>(r.writer)])
+            note(m, site, r.site, row, "reads", " writes with no fence between (warp " + std::to_string(w.index) + ")");
+        reads(row, w.index) = {~std::uint32_t{0}, site};
     }
     void end_read(const Warp& w, std::uint32_t row) {
-        reads_[row * static_cast<std::size_t>(warps_) + static_cast<std::size_t>(w.index)].time =
-            w.knows[static_cast<std::size_t>(w.index)];
+        reads(row, w.index).time = w.knows[static_cast<std::size_t>(w.index)];
+    }
+    /// The threads of a warp read or write a row themselves.
+    void access(Machine& m, Warp& w, std::uint32_t row, bool write, int site) {
+        Row& r = rows_[row];
+        if (!write) {
+            if (!known(w, r))
+                note(m, site, r.site, row, "reads", " has not been waited for (warp " + std::to_string(w.index) + ")");
+            if (reads(row, w.index).time != ~std::uint32_t{0})
+                reads(row, w.index) = {w.knows[static_cast<std::size_t>(w.index)], site};
+            return;
+        }
+        before_write(m, w, row, site);
+        r.writer = w.index;
+        r.written = w.knows[static_cast<std::size_t>(w.index)];
+        r.fenced = ~std::uint32_t{0};
+        r.site = site;
+        w.unfenced.push_back(row);
+    }
+    void fence(Warp& w) {
+        for (const std::uint32_t row : w.unfenced)
+            if (rows_[row].writer == w.index) rows_[row].fenced = w.knows[static_cast<std::size_t>(w.index)];
+        w.unfenced.clear();
     }
 
 private:
     struct Row {
-        std::uint32_t written = 0;
+        int writer = 0;                         ///< a warp, or the copy unit
+        std::uint32_t written = 0, fenced = 0;  ///< when; never = 0
         int site = -1;
         bool pending = false;
     };
@@ -325,6 +356,21 @@ private:
         std::uint32_t time = 0;
         int site = -1;
     };
+    Read& reads(std::uint32_t row, int warp) {
+        return reads_[row * static_cast<std::size_t>(warps_) + static_cast<std::size_t>(warp)];
+    }
+    /// Whether a warp knows that a row has been written.
+    static bool known(const Warp& w, const Row& r) {
+        return !r.pending && r.written != 0 && r.written <= w.knows[static_cast<std::size_t>(r.writer)];
+    }
+    void before_write(Machine& m, const Warp& w, std::uint32_t row, int site) {
+        const Row& r = rows_[row];
+        for (int u = 0; u < warps_; ++u)
+            if (const Read& read = reads(row, u); read.time > w.knows[static_cast<std::size_t>(u)])
+                note(m, site, read.site, row, "overwrites", " may still read (warp " + std::to_string(u) + ")");
+        if (r.pending || (r.written != 0 && !known(w, r)))
+            note(m, site, r.site, row, "overwrites", " filled and nobody has waited for");
+    }
     static void note(Machine& m, int here, int there, std::uint32_t row, const char* does, const std::string& other);
 
     int warps_ = 0;
@@ -365,12 +411,12 @@ struct Cta {
     std::vector<BoxCopy> boxes;                            ///< that have not come yet
     AsyncShadow async_shadow;
 
-    /// Everything that every warp knows, all know.
-    void join() {
+    /// Everything that one of these warps knows, all of them know.
+    void join(std::size_t first, std::size_t count) {
         std::vector<std::uint32_t> all(warps.size() + 1);
-        for (const Warp& w : warps)
-            for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], w.knows[i]);
-        for (std::size_t w = 0; w < warps.size(); ++w) {
+        for (std::size_t w = first; w < first + count; ++w)
+            for (std::size_t i = 0; i < all.size(); ++i) all[i] = std::max(all[i], warps[w].knows[i]);
+        for (std::size_t w = first; w < first + count; ++w) {
             warps[w].knows = all;
             warps[w].knows[w]++;
         }
@@ -386,6 +432,7 @@ struct Cta {
             b.knows.resize(warps.size() + 1);
             b.knows[warps.size()] = time;
             b.bytes -= box.bytes;
+            b.missing -= box.arrivals;
             b.settle();
         }
         const bool any = !boxes.empty();
