@@ -189,21 +189,32 @@ std::string predict_document(const sim::Report& report, const sim::Catalogue& de
     return dump(report_json(report, devices));
 }
 
-std::string run_document(const sim::Report& report, const kernels::RunResult& r, const sim::Catalogue& devices) {
+std::string run_document(const sim::Report& report, const kernels::RunResult& r, const sim::Catalogue& devices,
+                         const std::vector<kernels::cuda::Baseline>* baselines) {
+    const auto times = [](const kernels::RunResult& of) {
+        return Json{{"median_us", number(of.median_us)}, {"min_us", number(of.min_us)},
+                    {"max_us", number(of.max_us)},       {"samples", of.samples_us.size()},
+                    {"max_error", number(of.max_error)}, {"machine", of.machine}};
+    };
     Json document = report_json(report, devices);
-    Json counters = nullptr;
+    document["measured"] = times(r);
+    document["measured"]["counters"] = nullptr;
     if (r.counters)
-        counters = {
+        document["measured"]["counters"] = {
             {"dram", {{"read_bytes", r.counters->dram_read_bytes}, {"write_bytes", r.counters->dram_write_bytes}}},
             {"l2", {{"read_bytes", r.counters->l2_read_bytes}, {"write_bytes", r.counters->l2_write_bytes}}},
             {"smem", {{"wavefronts", r.counters->smem_wavefronts}, {"conflicts", r.counters->smem_conflicts}}}};
-    document["measured"] = {{"median_us", number(r.median_us)},
-                            {"min_us", number(r.min_us)},
-                            {"max_us", number(r.max_us)},
-                            {"samples", r.samples_us.size()},
-                            {"max_error", number(r.max_error)},
-                            {"machine", r.machine},
-                            {"counters", counters}};
+    if (baselines) {
+        document["baselines"] = Json::array();
+        for (const kernels::cuda::Baseline& b : *baselines) {
+            const bool ran = b.result.fit.ok() && !b.result.samples_us.empty();
+            document["baselines"].push_back({{"name", b.name},
+                                             {"pass", b.of == sim::Pass::train ? "backward" : to_string(b.of)},
+                                             {"what", b.what},
+                                             {"measured", ran ? times(b.result) : Json(nullptr)},
+                                             {"why", b.result.fit.why}});
+        }
+    }
     return dump(document);
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/cuda/baselines.hpp"
 #include "kernels/glass/run.hpp"
 #include "kernels/run.hpp"
 #include "lessons/course.hpp"
@@ -40,8 +41,9 @@ struct RankedReport {
 };
 
 std::string predict_document(const sim::Report& report, const sim::Catalogue& devices);
-/// predict's object with "measured" added.
-std::string run_document(const sim::Report& report, const kernels::RunResult& result, const sim::Catalogue& devices);
+/// predict's object with "measured" added, and "baselines" where they were asked for.
+std::string run_document(const sim::Report& report, const kernels::RunResult& result, const sim::Catalogue& devices,
+                         const std::vector<kernels::cuda::Baseline>* baselines = nullptr);
 /// predict's object with "counted" added.
 std::string counted_document(const sim::Report& report, const kernels::glass::Counted& counted,
                              const sim::Catalogue& devices);

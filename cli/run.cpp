@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/baselines.hpp"
 #include "cli/counted.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/json.hpp"
@@ -230,6 +231,8 @@ int run(const Arguments& arguments, Session& session) {
     const Backend backend = backend_of(arguments.value("--backend"), devices.at(asked.device));
     if (arguments.has("--counters") && backend != Backend::cuda)
         throw sim::BadInput("--counters: expected --backend cuda, whose GPU has such counters");
+    if (arguments.has("--baselines") && backend != Backend::cuda)
+        throw sim::BadInput("--baselines: expected --backend cuda, whose GPU has a vendor's library");
     if (backend == Backend::glass) return run_under_glass(asked, devices, arguments, session, interrupt);
     const std::string* record = arguments.value("--record");
     if (record) check_record(*record);
@@ -251,12 +254,15 @@ int run(const Arguments& arguments, Session& session) {
     session.progress("run", 1);
     if (!r.fit.ok()) return refuse(r.fit.why);
     if (interrupt.stopped() || r.cancelled) return stopped(session, "the run was stopped; nothing was recorded");
+    std::vector<kernels::cuda::Baseline> baselines;
+    if (arguments.has("--baselines")) baselines = baselines_of(e, {}, interrupt.token());
 
     if (record) sim::append_measurements(*record, {record_of(e, r, devices)});
     if (arguments.has("--json")) {
-        session.out() << run_document(report, r, devices);
+        session.out() << run_document(report, r, devices, arguments.has("--baselines") ? &baselines : nullptr);
     } else {
         session.out() << page(report, r, devices, session.terminal().width);
+        if (!baselines.empty()) session.out() << baselines_text(r, baselines, session.terminal().width);
         if (record) session.out() << fmt::format("\nOne row was added to {}\n", *record);
     }
     return done;
@@ -274,6 +280,9 @@ const Verb run_verb = {
     .options = {{"--backend", "cpu|cuda|glass", "who runs it (default: by the device's kind)"},
                 {"--json", "", "predict's object and what was measured or counted"},
                 {"--counters", "", "read the GPU's own counters too (DRAM, L2, shared memory), where it lets us"},
+                {"--baselines", "",
+                 "cuda: NVIDIA's library beside it: the matmul alone, with ReLU, with ReLU and its bits; backward, a "
+                 "mask kernel and plain matmuls, DRELU and a plain wgrad, and plain matmuls on a dZ given free"},
                 {"--record", "FILE.csv", "add the measurement to a file, made where there is none"}},
     .run = run,
 };

@@ -283,7 +283,11 @@ TEST_CASE("cli: a backend that is not here exits 4, naming device and backend") 
     check_refused({"run", seed}, 4, {"tpu-v5e"});
     check_refused({"run", seed, "--backend", "cpu"}, 4, {"tpu-v5e", "cpu"});
     const std::string gpu = "h200-sxm 512x512x512 bf16 forward fused";
-    if (!kernels::cuda::available().ok()) check_refused({"run", gpu}, 4, {"h200-sxm", "cuda"});
+    if (!kernels::cuda::available().ok()) {
+        check_refused({"run", gpu}, 4, {"h200-sxm", "cuda"});
+        check_refused({"run", gpu, "--backend", "cuda", "--baselines"}, 4, {"h200-sxm", "cuda"});
+    }
+    check_refused({"run", gpu, "--backend", "glass", "--baselines"}, 2, {"--baselines", "cuda"});
     check_refused({"run", gpu, "--backend", "cpu"}, 4, {"h200-sxm", "cpu"});
     check_refused({"run", seed, "--backend", "glass"}, 4, {"tpu-v5e", "glass"});
     check_refused({"predict", "mi300x 4096x4096x4096 bf16 forward fused", "--compiled"}, 4, {"--compiled"});

@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
-#include "kernels/cuda/baselines.hpp"
+#include "cli/baselines.hpp"
+#include "cli/json.hpp"
 #include "kernels/ladder.hpp"
 #include "tests/fake_gpu.hpp"
 #include "tests/skips.hpp"
@@ -191,6 +193,44 @@ TEST_CASE("cuda baselines: the backward pass of a training step has its three ri
     CHECK(all[1].result.median_us == doctest::Approx(40).epsilon(1e-3));
     CHECK(all[2].result.median_us == doctest::Approx(40).epsilon(1e-3));
     for (const fake_gpu::Launch& l : fake_gpu::state.launches) CHECK(l.kernel.find("mask_pass") != std::string::npos);
+}
+
+TEST_CASE("cuda baselines: a run prints them beside the part of a training step they stand for, as text and as JSON") {
+    SKIP_WITHOUT(skips::Need::nvrtc);
+    const Runtime r = fake_gpu::install();
+    CublasLt lt = fake_lt();
+    fake_gpu::state.l2_bytes = 100 << 10;
+    const sim::Experiment e =
+        parse("40x48x56 bf16 train fused tile 32x32x16 tile.dgrad 32x32x16 tile.wgrad 32x32x16 rung 07_tensor_core");
+    const sim::Report report = sim::predict(e, sim::Catalogue::builtin());
+    RunResult own;
+    own.samples_us = {90};
+    own.summarise();
+    own.kernels = {{"matmul", 10}, {"dgrad", 35}, {"wgrad", 40}, {"reduce", 5}};
+    const auto all = cli::baselines_of(e, quick, {}, r, lt);
+    const auto document =
+        nlohmann::json::parse(cli::run_document(report, own, sim::Catalogue::builtin(), &all)).at("baselines");
+    std::string names;
+    for (const auto& b : document)
+        names += b.at("pass").get<std::string>() + " " + b.at("name").get<std::string>() + "; ";
+    CHECK(names ==
+          "forward cublaslt; forward cublaslt RELU; forward cublaslt RELU_AUX; backward mask + cublaslt; backward "
+          "cublaslt DRELU chain; backward cublaslt ceiling; ");
+    CHECK(document[3].at("measured").at("median_us").get<double>() == doctest::Approx(50).epsilon(1e-3));
+    CHECK(document[3].at("why") == "");
+    const std::string text = cli::baselines_text(own, all, 100);
+    CAPTURE(text);
+    CHECK(text.find("cublaslt RELU_AUX     forward   ") != std::string::npos);
+    CHECK(text.find("2.00x") != std::string::npos);   // 20 us forward beside ours of 10
+    CHECK(text.find("0.625x") != std::string::npos);  // 50 us backward beside ours of 80
+
+    lt.why = "libcublasLt.so was not found";
+    const auto none = cli::baselines_of(e, quick, {}, r, lt);
+    const auto why = nlohmann::json::parse(cli::run_document(report, own, sim::Catalogue::builtin(), &none));
+    CHECK(why.at("baselines")[0].at("measured").is_null());
+    CHECK(why.at("baselines")[0].at("why") == "no cuBLASLt: libcublasLt.so was not found");
+    CHECK(cli::baselines_text(own, none, 100).find("libcublasLt.so was not found") != std::string::npos);
+    CHECK_FALSE(nlohmann::json::parse(cli::run_document(report, own, sim::Catalogue::builtin())).contains("baselines"));
 }
 
 TEST_CASE("cuda baselines: what the library lacks, or its absence, is a reason; no algorithm is an error") {

@@ -28,11 +28,11 @@ namespace {
 
 constexpr int archs[] = {80, 90, 100};
 constexpr sim::i64 traded_bytes = 64;  // the assembler spills two registers where that lets one more CTA in
-constexpr std::size_t least_tiles = 40, tiles_of_others = 2, a_program = 8;
+constexpr std::size_t least_tiles = 40, deep_tiles = 4, tiles_of_others = 2, a_program = 8;
 
-/// `small`: warps of 32x32, thread tiles of 4x4, whose code is a third of the usual ones'; else those the rung takes.
+/// `warp` and `thread` tiles as said, 0: those the rung takes.
 sim::Experiment experiment(const DeviceRung& rung, Pass pass, Fusion fusion, const sim::Tile& tile, int stages,
-                           bool small = false) {
+                           int warp = 0, int thread = 0) {
     const Dtype dtype = rung.simt ? Dtype::f32 : Dtype::bf16;
     sim::Experiment e =
         sim::usual_experiment(sim::Catalogue::builtin().at("h200-sxm"),
@@ -40,9 +40,8 @@ sim::Experiment experiment(const DeviceRung& rung, Pass pass, Fusion fusion, con
     e.rung = rung.id;
     e.tile = tile;
     e.stages = stages;
-    e.warp = e.thread = {};
-    if (small && !rung.simt && !rung.tma && tile.bm >= 32 && tile.bn >= 32) e.warp = {32, 32};
-    if (small && rung.register_tile && rung.simt) e.thread = {4, 4};
+    e.warp = {warp, warp};
+    e.thread = {thread, thread};
     return resolved(e);
 }
 bool fits_all(const sim::Experiment& e, int arch) {
@@ -66,6 +65,17 @@ std::vector<std::pair<sim::Tile, int>> tiles_of(const DeviceRung& rung, Pass pas
                     if (fits_all(e, arch)) all.push_back({e.tile, s});
                 }
     return all;
+}
+
+/// The same where a warp's share is the least, whose code is a fifth of the usual one's; else as the rung takes it.
+sim::Experiment small_experiment(const DeviceRung& rung, Pass pass, Fusion fusion, const sim::Tile& tile, int stages,
+                                 int arch) {
+    for (const int warp : {16, 32})
+        if (!rung.simt && !rung.tma)
+            if (const auto e = experiment(rung, pass, fusion, tile, stages, warp); fits_all(e, arch)) return e;
+    if (rung.simt && rung.register_tile)
+        if (const auto e = experiment(rung, pass, fusion, tile, stages, 0, 4); fits_all(e, arch)) return e;
+    return experiment(rung, pass, fusion, tile, stages);
 }
 
 /// `count` of them, evenly spread.
@@ -109,18 +119,22 @@ std::vector<Unit> units_of(int arch, std::map<std::string, std::size_t>& forward
         }
         return true;
     };
-    // Every fourth as a person would get it, the others small where they fit so.
-    const auto variant = [&](const DeviceRung& rung, Pass pass, Fusion fusion, const sim::Tile& tile, int stages,
-                             std::size_t index) {
-        const sim::Experiment small = experiment(rung, pass, fusion, tile, stages, true);
-        return index % 4 != 0 && fits_all(small, arch) ? small : experiment(rung, pass, fusion, tile, stages);
-    };
     for (const DeviceRung& rung : device_rungs()) {
         if (rung.arch_min > arch || (rung.arch_min >= 90 && rung.arch_min != arch)) continue;
-        std::size_t count = 0;
-        for (const auto& [tile, stages] : spread(tiles_of(rung, Pass::forward, Fusion::fused, arch), least_tiles))
+        // The loop over a tile's depth is unrolled. Deep tiles, and every eighth of the others, are as a person would
+        // get them.
+        const auto shallow = [&](const auto& tile) { return tile.first.bk <= (rung.tma ? 64 : 32); };
+        auto all = tiles_of(rung, Pass::forward, Fusion::fused, arch);
+        const auto deep_from = std::stable_partition(all.begin(), all.end(), shallow);
+        const auto some = spread(std::vector(all.begin(), deep_from), least_tiles - deep_tiles);
+        for (std::size_t i = 0; i < some.size(); i++) {
+            const auto& [tile, stages] = some[i];
             forward_tiles[std::string(rung.id)] +=
-                add(variant(rung, Pass::forward, Fusion::fused, tile, stages, count++));
+                add(i % 8 == 0 ? experiment(rung, Pass::forward, Fusion::fused, tile, stages)
+                               : small_experiment(rung, Pass::forward, Fusion::fused, tile, stages, arch));
+        }
+        for (const auto& [tile, stages] : spread(std::vector(deep_from, all.end()), least_tiles - some.size()))
+            forward_tiles[std::string(rung.id)] += add(experiment(rung, Pass::forward, Fusion::fused, tile, stages));
 
         for (const Pass pass : {Pass::forward, Pass::dgrad, Pass::wgrad})
             for (const Fusion fusion : {Fusion::none, Fusion::fused, Fusion::upstream})
@@ -129,7 +143,7 @@ std::vector<Unit> units_of(int arch, std::map<std::string, std::size_t>& forward
                     std::size_t index =
                         0;  // the second tile adds a bias, or to what was there, or splits the reduction
                     for (const auto& [tile, stages] : spread(tiles_of(rung, pass, fusion, arch), tiles_of_others)) {
-                        sim::Experiment e = variant(rung, pass, fusion, tile, stages, index + 1);
+                        sim::Experiment e = small_experiment(rung, pass, fusion, tile, stages, arch);
                         e.residual = residual;
                         e.drelu = pass == Pass::dgrad && fusion == Fusion::upstream;
                         const bool more = index++ > 0;
@@ -140,6 +154,15 @@ std::vector<Unit> units_of(int arch, std::map<std::string, std::size_t>& forward
                         add(e);
                     }
                 }
+        if (rung.number() == 9)
+            for (const Pass pass : {Pass::forward, Pass::dgrad, Pass::wgrad}) {
+                sim::Experiment e = experiment(rung, pass, Fusion::fused, {64, 128, 64}, 4);
+                e.cluster = {2, 1};
+                add(e);
+                e.cluster = {1, 1};
+                e.consumers = sim::Consumers::pingpong;
+                add(e);
+            }
         for (const Pass pass : {Pass::forward, Pass::dgrad})  // the passes of their own around a matmul
             add(experiment(rung, pass, Fusion::unfused, {128, 128, 64}, 2));
     }
@@ -207,6 +230,8 @@ TEST_SUITE("slow") {
                 CHECK(tiles >= least_tiles);
             }
         }
+        // A rung costs more than those before it: the longest first, so that all cores end together.
+        std::stable_sort(units.begin(), units.end(), [](const Unit& a, const Unit& b) { return a.file > b.file; });
         std::atomic<std::size_t> next = 0, kernels = 0;
         std::size_t spilled = 0;
         std::mutex mutex;

@@ -142,6 +142,7 @@ std::vector<Baseline> baselines(const sim::Experiment& e, const RunOptions& opti
         Baseline& baseline = all.emplace_back();
         baseline.name = recipe.name;
         baseline.what = recipe.what;
+        baseline.of = recipe.of;
         RunResult& result = baseline.result;
         result.machine = here.name;
         result.driver = "CUDA " + here.driver;

@@ -14,9 +14,10 @@ namespace kernels::cuda {
 
 /// One way in which the library does an operation, or some part of it.
 struct Baseline {
-    std::string name;  ///< "cublaslt RELU"
-    std::string what;  ///< in one sentence, for a person
-    RunResult result;  ///< `fit` says why it was not run
+    std::string name;                   ///< "cublaslt RELU"
+    std::string what;                   ///< in one sentence, for a person
+    sim::Pass of = sim::Pass::forward;  ///< train: its backward part
+    RunResult result;                   ///< `fit` says why it was not run
 };
 
 /// The baselines that an operation has. Forward: plain, RELU, RELU_AUX. dgrad: plain and DRELU; wgrad: plain. train,
