@@ -1,11 +1,15 @@
 // Runs the test cases and closes with one line that counts them: `N passed, N failed, N skipped`.
 // Cases that take more than about a second belong to TEST_SUITE("slow"): the sanitizer build leaves them out
-// (--test-suite-exclude=slow).
+// (--test-suite-exclude=slow). Those that take minutes belong to TEST_SUITE("nightly"), which only `memwall_tests --all`
+// runs, or one that names it.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "tests/skips.hpp"
 
@@ -39,13 +43,18 @@ extern "C" int dlclose(void*) { return 0; }
 
 int main(int argc, char** argv) {
     doctest::Context context(argc, argv);
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    const bool all = words == std::vector<std::string>{"--all"};
+    if (!all && std::none_of(words.begin(), words.end(),
+                             [](const std::string& w) { return w.find("nightly") != std::string::npos; }))
+        context.addFilter("test-suite-exclude", "nightly");
     int exit_code = context.run();
     if (context.shouldExit()) return exit_code;
 
     const auto& run = Counts::run;
     int failed = static_cast<int>(run.numTestCasesFailed);
     const int passed = static_cast<int>(run.numTestCasesPassingFilters) - failed - skips::skipped();
-    const bool full = run.numTestCasesPassingFilters == run.numTestCases;
+    const bool full = words.empty() || all;
     if (const std::string lines = full ? skips::disagreement() : ""; !lines.empty()) {
         std::fputs(lines.c_str(), stdout);
         ++failed;

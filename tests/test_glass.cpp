@@ -253,6 +253,26 @@ TEST_CASE("glass: rung 09 persistent and pingpong, whatever the order of its war
         }
 }
 
+TEST_CASE("glass: eight tiles a rung are built forward, two for each way of going back") {
+    for (const Legal& l : legal_table()) {
+        const DeviceRung& r = *find_device_rung(l.rung);
+        const bool own = l.dtype == (r.simt ? sim::Dtype::f32 : sim::Dtype::bf16);
+        if (!own || !l.needs.empty() || r.number() == 10) continue;  // glass has no tensor memory
+        CAPTURE(l.rung);
+        for (const device::Gate gate : {device::gate_none, device::gate_values, device::gate_bits}) {
+            if (l.pass == sim::Pass::forward && gate != device::gate_none) continue;
+            CAPTURE(static_cast<int>(l.layout));
+            CAPTURE(static_cast<int>(gate));
+            const auto built = glass::built_kernels(r.file);
+            const auto like = std::count_if(built.begin(), built.end(), [&](const glass::Built& b) {
+                return b.instance.in == l.dtype && b.instance.out == l.dtype && b.instance.layout == l.layout &&
+                       b.instance.gate == gate && !b.instance.pingpong;
+            });
+            CHECK(like >= (l.pass == sim::Pass::forward ? 8 : 2));
+        }
+    }
+}
+
 TEST_CASE("glass: every built tile fits, and a tile that was not built has its nearest named") {
     int built = 0;
     for (const DeviceRung& r : device_rungs())

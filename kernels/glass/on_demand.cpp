@@ -7,12 +7,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <vector>
 
 #include "kernels/glass/built.hpp"
@@ -38,13 +43,15 @@ std::map<std::string, std::string_view> sources() {
     return files;
 }
 
-/// The translation unit of one instance.
-std::string unit(const Instance& i) {
-    return fmt::format(
-        "#include \"{}\"\n#include \"kernels/glass/executor.hpp\"\n\nextern \"C\" "
-        "__attribute__((visibility(\"default\"))) "
-        "const kernels::glass::Entry memwall_entry =\n    kernels::glass::entry_of<&{}>();\n",
-        i.file, name_expression(i));
+/// The translation unit of instances of one kernel source: entry i is that of the i-th.
+std::string unit(std::span<const Instance> instances) {
+    std::string text = fmt::format("#include \"{}\"\n#include \"kernels/glass/executor.hpp\"\n", instances[0].file);
+    for (std::size_t i = 0; i < instances.size(); ++i)
+        text += fmt::format(
+            "\nextern \"C\" __attribute__((visibility(\"default\"))) const kernels::glass::Entry memwall_entry_{} =\n"
+            "    kernels::glass::entry_of<&{}>();\n",
+            i, name_expression(instances[i]));
+    return text;
 }
 
 std::string read(const fs::path& path) {
@@ -123,14 +130,20 @@ const Compiler& compiler() {
     return found;
 }
 
-/// Opens a compiled instance for as long as the program runs; null where the file is none.
-const Entry* open(const fs::path& file) {
+/// The entries of a compiled unit, open for as long as the program runs; none where the file is no such thing.
+std::vector<Entry> open(const fs::path& file, std::size_t count) {
+    std::vector<Entry> entries;
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    return library ? static_cast<const Entry*>(dlsym(library, "memwall_entry")) : nullptr;
+    for (std::size_t i = 0; library && i < count; ++i)
+        if (const void* entry = dlsym(library, fmt::format("memwall_entry_{}", i).c_str()))
+            entries.push_back(*static_cast<const Entry*>(entry));
+    if (entries.size() < count) entries.clear();
+    return entries;
 }
 
 /// Compiles to `object`; throws NotAvailable with the compiler's first error.
-void compile(const Instance& instance, const std::map<std::string, std::string_view>& files, const fs::path& object) {
+void compile(std::span<const Instance> instances, const std::map<std::string, std::string_view>& files,
+             const fs::path& object) {
     const Scratch scratch;
     if (scratch.path().empty()) throw NotAvailable("no folder for temporary files to compile a tile in");
     for (const auto& [name, text] : files) {
@@ -139,7 +152,7 @@ void compile(const Instance& instance, const std::map<std::string, std::string_v
     }
     const fs::path source = scratch.path() / "instance.cpp", built = scratch.path() / "instance.so",
                    log = scratch.path() / "log";
-    std::ofstream(source) << unit(instance);
+    std::ofstream(source) << unit(instances);
     std::vector<std::string> words = {compiler().program};
     words.insert(words.end(), std::begin(flags), std::end(flags));
     for (const std::string& w :
@@ -147,7 +160,7 @@ void compile(const Instance& instance, const std::map<std::string, std::string_v
         words.push_back(w);
     if (spawn(words, log) != 0)
         throw NotAvailable(
-            fmt::format("{} does not compile {}: {}", compiler().program, instance.file, first_error(read(log))));
+            fmt::format("{} does not compile {}: {}", compiler().program, instances[0].file, first_error(read(log))));
     if (!write_whole(object, read(built)))
         throw NotAvailable(fmt::format("{} cannot be written, so a compiled tile cannot be kept", object.string()));
 }
@@ -158,37 +171,95 @@ std::string host_compiler() { return compiler().program; }
 
 namespace {
 
-Entry compiled(const Instance& instance, const std::map<std::string, std::string_view>& files) {
+using Sources = std::map<std::string, std::string_view>;
+
+std::uint64_t hash_of(std::span<const Instance> instances, const Sources& files) {
+    std::uint64_t hash = mix(mix(mix(0xcbf29ce484222325, unit(instances)), compiler().program), compiler().version);
+    for (const char* flag : flags) hash = mix(hash, flag);
+    for (const auto& [name, text] : files) hash = mix(mix(hash, name), text);
+    return hash;
+}
+
+/// What has been opened so far, by the hash of each instance alone.
+std::mutex opened_mutex;
+std::map<std::uint64_t, Entry> opened;
+
+std::optional<Entry> find_opened(std::uint64_t hash) {
+    const std::lock_guard lock(opened_mutex);
+    const auto found = opened.find(hash);
+    return found == opened.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Opens instances of one kernel source, compiled where the cache has them not.
+void open_all(std::span<const Instance> instances, const Sources& files) {
+    fs::path folder = user_cache("glass");
+    if (folder.empty()) folder = fs::temp_directory_path() / fmt::format("memwall-glass-{}", getuid());
+    const fs::path object = folder / fmt::format("{:016x}.so", hash_of(instances, files));
+    std::vector<Entry> entries;
+    if (fs::exists(object)) entries = open(object, instances.size());
+    if (entries.empty()) {
+        compile(instances, files, object);
+        entries = open(object, instances.size());
+    }
+    if (entries.empty()) throw NotAvailable(fmt::format("{} cannot be opened: {}", object.string(), dlerror()));
+    const std::lock_guard lock(opened_mutex);
+    for (std::size_t i = 0; i < instances.size(); ++i) opened[hash_of(instances.subspan(i, 1), files)] = entries[i];
+}
+
+/// The instance with the flags of its epilogue left to the parameters, as all are compiled.
+Instance any_epilogue(Instance i) {
+    i.epilogue = device::decided_at_run_time;
+    return i;
+}
+
+Entry compiled(const Instance& instance, const Sources& files) {
     static std::mutex one_at_a_time;
     const std::lock_guard lock(one_at_a_time);
-    Instance any = instance;
-    any.epilogue = device::decided_at_run_time;
+    const Instance any = any_epilogue(instance);
     if (compiler().program.empty())
         throw NotAvailable(
             fmt::format("tile {}x{}x{} of {} was not built in, and there is no C++ compiler here to build it; the "
                         "nearest built: {}",
                         any.bm, any.bn, any.bk, any.file, nearest_built(any)));
-    std::uint64_t hash = mix(mix(mix(0xcbf29ce484222325, unit(any)), compiler().program), compiler().version);
-    for (const char* flag : flags) hash = mix(hash, flag);
-    for (const auto& [name, text] : files) hash = mix(mix(hash, name), text);
-    static std::map<std::uint64_t, Entry> opened;
-    if (const auto found = opened.find(hash); found != opened.end()) return found->second;
-
-    fs::path folder = user_cache("glass");
-    if (folder.empty()) folder = fs::temp_directory_path() / fmt::format("memwall-glass-{}", getuid());
-    const fs::path object = folder / fmt::format("{:016x}.so", hash);
-    const Entry* entry = fs::exists(object) ? open(object) : nullptr;
-    if (!entry) {
-        compile(any, files, object);
-        entry = open(object);
-    }
-    if (!entry) throw NotAvailable(fmt::format("{} cannot be opened: {}", object.string(), dlerror()));
-    return opened[hash] = *entry;
+    const std::uint64_t hash = hash_of({&any, 1}, files);
+    if (!find_opened(hash)) open_all({&any, 1}, files);
+    return *find_opened(hash);
 }
 
 }  // namespace
 
 Entry compile_on_demand(const Instance& instance) { return compiled(instance, sources()); }
+
+void compile_ahead(std::span<const Instance> instances, unsigned threads) {
+    constexpr std::size_t at_a_time = 8;
+    std::map<std::string_view, std::vector<Instance>> by_file;
+    for (const Instance& i : instances) {
+        auto& same = by_file[i.file];
+        const Instance any = any_epilogue(i);
+        if (!find_built(any) && std::find(same.begin(), same.end(), any) == same.end()) same.push_back(any);
+    }
+    std::vector<std::span<const Instance>> units;
+    for (const auto& [file, all] : by_file)
+        for (std::size_t at = 0; at < all.size(); at += at_a_time)
+            units.push_back(std::span(all).subspan(at, std::min(at_a_time, all.size() - at)));
+    if (!units.empty() && compiler().program.empty()) throw NotAvailable("there is no C++ compiler here");
+    const auto files = sources();
+    std::atomic<std::size_t> next = 0;
+    std::mutex mutex;
+    std::exception_ptr fault;
+    std::vector<std::jthread> workers;
+    for (unsigned t = 0; t < std::max(1u, threads); ++t)
+        workers.emplace_back([&] {
+            for (std::size_t i = next++; i < units.size(); i = next++) try {
+                    open_all(units[i], files);
+                } catch (...) {
+                    const std::lock_guard lock(mutex);
+                    fault = std::current_exception();
+                }
+        });
+    workers.clear();
+    if (fault) std::rethrow_exception(fault);
+}
 
 Entry compile_changed(const Instance& instance, std::string_view file, std::string_view text) {
     auto files = sources();

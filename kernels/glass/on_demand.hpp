@@ -1,6 +1,10 @@
 #pragma once
 // Tiles that were not built in: compiled by the host's compiler into a shared object, kept in the user's cache.
 
+#include <span>
+#include <string>
+#include <string_view>
+
 #include "kernels/glass/executor.hpp"
 #include "kernels/ladder.hpp"
 
@@ -10,7 +14,11 @@ namespace kernels::glass {
 /// NotAvailable where there is no compiler, naming the nearest built tiles, or where the instance does not compile.
 Entry compile_on_demand(const Instance& instance);
 
-/// The same with another text in place of one of the sources ("kernels/device/03_shared_tile.cuh"): what a person
+/// Compiles instances a file at a time (all of one kernel source) on as many threads, so that entry_for() finds each of
+/// them; those in the cache are opened only. Throws as above.
+void compile_ahead(std::span<const Instance> instances, unsigned threads);
+
+/// compile_on_demand() with another text in place of one of the sources ("kernels/device/03_shared_tile.cuh"): what a person
 /// changed.
 Entry compile_changed(const Instance& instance, std::string_view file, std::string_view text);
 
