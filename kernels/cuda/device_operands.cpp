@@ -41,6 +41,13 @@ bool is_output(const Op& op, std::string_view name) {
     return name == "dx" || name == "dw";
 }
 
+constexpr int poison_value = 0xff;  // a NaN in every type
+/// Whether the operand of that name is computed without a look at what it held.
+bool is_written_only(const Op& op, std::string_view name) {
+    const bool read_first = (name == "dw" && op.accumulate) || ((name == "dy" || name == "dz") && op.in_place);
+    return is_output(op, name) && !read_first;
+}
+
 }  // namespace
 
 std::vector<DeviceOperands::Region> DeviceOperands::regions(const Operands& like, sim::i64 batch) {
@@ -63,7 +70,10 @@ sim::i64 DeviceOperands::bytes(const OperandSet& like) {
 }
 
 DeviceOperands::DeviceOperands(const Runtime& r, const OperandSet& like)
-    : regions_(regions(like.operands(), like.op().dense.batch)), memory_(r, bytes(like)), operands_(like.operands()) {
+    : op_(like.op()),
+      regions_(regions(like.operands(), like.op().dense.batch)),
+      memory_(r, bytes(like)),
+      operands_(like.operands()) {
     each_operand(operands_, [&](const char*, auto& m) {
         if (!m) return;
         const auto region =
@@ -78,6 +88,11 @@ void DeviceOperands::upload(const OperandSet& from) const {
     const auto there = regions(from.operands(), from.op().dense.batch);
     for (std::size_t i = 0; i < regions_.size(); i++)
         memory_.copy_from_host(there[i].host, regions_[i].bytes, regions_[i].offset);
+}
+
+void DeviceOperands::poison() const {
+    for (const Region& region : regions_)
+        if (is_written_only(op_, region.name)) memory_.fill(poison_value, region.offset, region.bytes);
 }
 
 void DeviceOperands::download(OperandSet& to) const {
@@ -105,12 +120,11 @@ std::string DeviceOperands::overwritten(const OperandSet& uploaded) const {
 }
 
 void poison_outputs(OperandSet& set) {
-    constexpr int nan = 0xff;
     const Op& op = set.op();
     each_operand(set.operands(), [&](std::string_view name, const auto& m) {
-        const bool read_first = (name == "dw" && op.accumulate) || ((name == "dy" || name == "dz") && op.in_place);
-        if (m && is_output(op, name) && !read_first)
-            std::memset(const_cast<std::byte*>(address(m)), nan, static_cast<std::size_t>(bytes_of(m, op.dense.batch)));
+        if (m && is_written_only(op, name))
+            std::memset(const_cast<std::byte*>(address(m)), poison_value,
+                        static_cast<std::size_t>(bytes_of(m, op.dense.batch)));
     });
 }
 

@@ -21,6 +21,8 @@ public:
     const Operands& operands() const { return operands_; }
 
     void upload(const OperandSet& from) const;
+    /// poison_outputs(), on the GPU.
+    void poison() const;
     /// Copies what the operation computes back.
     void download(OperandSet& to) const;
     /// What a kernel wrote that it should not have, against the set that was uploaded: "x" (an input changed), "beyond
@@ -35,6 +37,7 @@ private:
     };
     static std::vector<Region> regions(const Operands& like, sim::i64 batch);
 
+    Op op_;
     std::vector<Region> regions_;
     DeviceMemory memory_;
     Operands operands_;

@@ -53,24 +53,16 @@ sim::Fit fit_of(const sim::Experiment& e, int capability) {
     return {};
 }
 
-/// Runs the launches once on fresh operands and compares. Returns the comparison.
-cpu::Comparison check_once(const Runtime& r, const Executable& executable, const sim::Experiment& e,
-                           const OperandSet& before, double most_work) {
-    const Op op = op_of(e);
-    OperandSet poisoned(op);
-    poisoned.copy_from(before);
-    poison_outputs(poisoned);
-    const DeviceOperands on_device(r, poisoned);
-    const DeviceMemory partial(r, std::max<sim::i64>(executable.partial_bytes(e), 1));
-    partial.fill(0xff);
-    executable.bind(e, on_device.operands(), partial.data()).launch_all();
+/// What the launches of an experiment left on the GPU, against the reference on the set that was uploaded. `after`
+/// holds the same inputs and takes the outputs.
+cpu::Comparison compare_outputs(const Runtime& r, const sim::Experiment& e, const DeviceOperands& on_device,
+                                const OperandSet& uploaded, OperandSet& after, double most_work) {
     cuda::check(r, r.synchronize(), "cudaDeviceSynchronize");
-
     const std::string place = fmt::format("{} at {}", e.rung, size_text(e.dense));
-    if (const std::string what = on_device.overwritten(poisoned); !what.empty())
+    if (const std::string what = on_device.overwritten(uploaded); !what.empty())
         throw std::runtime_error(fmt::format("{}: the kernel wrote to {}, which is not its output", place, what));
-    on_device.download(poisoned);
-    cpu::Comparison c = cpu::compare(op, poisoned.operands(), before.operands().dw, most_work);
+    on_device.download(after);
+    cpu::Comparison c = cpu::compare(op_of(e), after.operands(), uploaded.operands().dw, most_work);
     if (!c.ok()) throw std::runtime_error(fmt::format("{}: {}", place, c.first_wrong));
     return c;
 }
@@ -83,17 +75,17 @@ std::string check_ragged(const Runtime& r, const Executable& executable, const s
         small.dense.n = sim::round_up(small.dense.n, 16);
         small.dense.k = sim::round_up(small.dense.k, 16);
     }
-    OperandSet before(op_of(small));
+    OperandSet before(op_of(small)), after(op_of(small));
     fill_special(before, seed);
-    check_once(r, executable, small, before, std::numeric_limits<double>::infinity());
+    after.copy_from(before);
+    const DeviceOperands on_device(r, before);
+    on_device.poison();
+    const DeviceMemory partial(r, std::max<sim::i64>(executable.partial_bytes(small), 1));
+    partial.fill(0xff);
+    executable.bind(small, on_device.operands(), partial.data()).launch_all();
+    compare_outputs(r, small, on_device, before, after, std::numeric_limits<double>::infinity());
     return size_text(small.dense);
 }
-
-/// One set of operands on the GPU and the launches bound to it.
-struct Bound {
-    DeviceOperands operands;
-    BoundLaunches launches;
-};
 
 }  // namespace
 
@@ -124,84 +116,139 @@ sim::Fit same_gpu(const sim::Device& device, const Gpu& gpu) {
                         gpu.capability / 10, gpu.capability % 10)};
 }
 
-RunResult run(const sim::Experiment& asked, const RunOptions& options, const std::function<void(double)>& progress,
-              std::stop_token stop, const Runtime& r) {
-    if (const sim::Fit here = available(r); !here.ok()) throw NotAvailable(here.why);
-    const Gpu here = gpu(r);
+struct Bench::State {
+    const Runtime& r;
+    Gpu here;
+    Op op;
+    sim::L2Start l2;
+    RunOptions options;
+    sim::Fit fit;
+    OperandSet values, after;
+    Rotation turn;
+    std::vector<DeviceOperands> sets;
+};
+
+struct Bench::Ready::State {
+    Bench::State& bench;
+    Executable executable;
+    DeviceMemory partial;
+    std::vector<BoundLaunches> launches;  // by set of operands
+};
+
+Bench::Bench(Bench&&) noexcept = default;
+Bench::~Bench() = default;
+Bench::Ready::Ready(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Bench::Ready::Ready(Ready&&) noexcept = default;
+Bench::Ready::~Ready() = default;
+const sim::Fit& Bench::fit() const { return state_->fit; }
+bool Bench::takes(const sim::Experiment& e) const { return op_of(resolved(e)) == state_->op && e.l2 == state_->l2; }
+
+Bench::Bench(const sim::Experiment& asked, const RunOptions& options, const Runtime& r) {
+    if (const sim::Fit available = cuda::available(r); !available.ok()) throw NotAvailable(available.why);
     const sim::Experiment e = resolved(asked);
+    const Gpu here = gpu(r);
     const Op op = op_of(e);
-    RunResult result;
-    result.machine = here.name;
-    result.driver = "CUDA " + here.driver;
-    result.instructions = arch_name(here.capability);
-    result.tile = e.tile;
-    result.fit = fit_of(e, here.capability);
-    if (!result.fit.ok()) return result;
+    sim::i64 partial_bytes = 0;
+    for (const DeviceKernel& k : kernels_of(e)) partial_bytes = std::max(partial_bytes, k.partial_bytes());
 
-    const Executable executable(r, here, e);
-    result.threads = executable.build().kernels.front().launch.block;
-    const sim::i64 partial_bytes = executable.partial_bytes(e);
-    const auto say = [&](double share) {
-        if (progress) progress(share);
-    };
-
-    // Memory: one set must fit beside the slices; as many as exceed the L2 twice are wanted.
+    // One set must fit beside the slices; as many as exceed the L2 twice are wanted.
     OperandSet values(op);
     const sim::i64 set_bytes = DeviceOperands::bytes(values);
     const auto need = static_cast<double>(set_bytes + partial_bytes), free = static_cast<double>(here.free_bytes);
+    state_ = std::make_unique<State>(State{r, here, op, e.l2, options, {}, std::move(values), OperandSet(op), {}, {}});
+    State& s = *state_;
     if (need > 0.9 * free) {
-        result.fit.why = fmt::format("needs {} for its operands; the GPU has {} free", sim::format_bytes(need),
-                                     sim::format_bytes(free));
-        return result;
+        s.fit.why = fmt::format("needs {} for its operands; the GPU has {} free", sim::format_bytes(need),
+                                sim::format_bytes(free));
+        return;
     }
-
-    result.checked = fmt::format("a {} instance with NaN, infinities, -0 and subnormals",
-                                 check_ragged(r, executable, e, here.capability, options.seed));
-    say(0.1);
-    if (stop.stop_requested()) return result.cancelled = true, result;
-    values.fill_normal(options.seed);
-    if (const Matrix& dw = values.operands().dw; op.accumulate && dw)
-        std::fill_n(static_cast<float*>(dw.data), dw.batch_pitch * op.dense.batch, 0.0f);
-    const cpu::Comparison full = check_once(r, executable, e, values, check_work);
-    result.max_error = full.max_error;
-    result.checked += " and " + full.checked() + " at full size";
-    say(0.3);
-
     RunOptions rotating = options;
     rotating.warm |= e.l2 == sim::L2Start::warm;
-    const Rotation turn =
-        rotation(set_bytes, here.l2_bytes, static_cast<sim::i64>(0.9 * free) - partial_bytes, rotating);
-    result.sets = turn.sets;
-    result.cold = turn.cold;
-    const DeviceMemory partial(r, std::max<sim::i64>(partial_bytes, 1));
-    std::vector<Bound> sets;
-    for (int i = 0; i < turn.sets; i++) {
-        DeviceOperands operands(r, values);
-        BoundLaunches launches = executable.bind(e, operands.operands(), partial.data());
-        sets.push_back({std::move(operands), std::move(launches)});
-    }
+    s.turn = rotation(set_bytes, here.l2_bytes, static_cast<sim::i64>(0.9 * free) - partial_bytes, rotating);
+    s.values.fill_normal(options.seed);
+    if (const Matrix& dw = s.values.operands().dw; op.accumulate && dw)
+        std::fill_n(static_cast<float*>(dw.data), dw.batch_pitch * op.dense.batch, 0.0f);
+    s.after.copy_from(s.values);
+    for (int i = 0; i < s.turn.sets; i++) s.sets.emplace_back(r, s.values);
+}
+
+Bench::Ready Bench::ready(const sim::Experiment& asked, const std::function<void(double)>& progress,
+                          std::stop_token stop) {
+    State& s = *state_;
+    const sim::Experiment e = resolved(asked);
+    RunResult result;
+    result.machine = s.here.name;
+    result.driver = "CUDA " + s.here.driver;
+    result.instructions = arch_name(s.here.capability);
+    result.tile = e.tile;
+    result.sets = s.turn.sets;
+    result.cold = s.turn.cold;
+    result.fit = s.fit.ok() ? fit_of(e, s.here.capability) : s.fit;
+    Ready ready(nullptr);
+    const auto answer = [&]() -> Ready& { return ready.checked = std::move(result), ready; };
+    if (!result.fit.ok()) return std::move(answer());
+
+    Executable executable(s.r, s.here, e);
+    result.threads = executable.build().kernels.front().launch.block;
+    result.checked = fmt::format("a {} instance with NaN, infinities, -0 and subnormals",
+                                 check_ragged(s.r, executable, e, s.here.capability, s.options.seed));
+    if (progress) progress(0.1);
+    result.cancelled = stop.stop_requested();
+    if (result.cancelled) return std::move(answer());
+
+    DeviceMemory partial(s.r, std::max<sim::i64>(executable.partial_bytes(e), 1));
+    partial.fill(0xff);
+    ready.state_ = std::make_unique<Ready::State>(Ready::State{s, std::move(executable), std::move(partial), {}});
+    Ready::State& state = *ready.state_;
+    for (const DeviceOperands& set : s.sets)
+        state.launches.push_back(state.executable.bind(e, set.operands(), state.partial.data()));
+    s.sets[0].upload(s.values);  // what it adds to or writes over has been worked on
+    s.sets[0].poison();
+    state.launches[0].launch_all();
+    const cpu::Comparison full = compare_outputs(s.r, e, s.sets[0], s.values, s.after, check_work);
+    result.max_error = full.max_error;
+    result.checked += " and " + full.checked() + " at full size";
+    if (progress) progress(0.3);
+    return std::move(answer());
+}
+
+RunResult Bench::Ready::time(const RunOptions& options, const std::function<void(double)>& progress,
+                             std::stop_token stop) {
+    RunResult result = checked;
+    if (!result.fit.ok() || result.cancelled) return result;
+    const Runtime& r = state_->bench.r;
+    auto& launches = state_->launches;
     sample(
-        r, turn.sets, [&](std::size_t set) { sets[set].launches.launch_all(); }, options,
-        [&](double share) { say(0.3 + 0.65 * share); }, stop, result);
+        r, static_cast<int>(launches.size()), [&](std::size_t set) { launches[set].launch_all(); }, options,
+        [&](double share) {
+            if (progress) progress(0.3 + 0.65 * share);
+        },
+        stop, result);
     if (result.cancelled) return result;
 
-    const std::size_t count = executable.kernels().size();
+    const std::vector<DeviceKernel>& kernels = state_->executable.kernels();
     std::vector<double> parts = {result.median_us};
-    if (count > 1)
-        parts = sample_parts(r, count, std::min<int>(split_samples, static_cast<int>(result.samples_us.size())),
-                             [&](std::size_t i, std::size_t k) { sets[i % sets.size()].launches.launch(k); });
-    for (std::size_t k = 0; k < count; k++)
-        result.kernels.push_back({std::string(executable.kernels()[k].name), parts[k]});
+    if (kernels.size() > 1)
+        parts =
+            sample_parts(r, kernels.size(), std::min<int>(split_samples, static_cast<int>(result.samples_us.size())),
+                         [&](std::size_t i, std::size_t k) { launches[i % launches.size()].launch(k); });
+    for (std::size_t k = 0; k < kernels.size(); k++) result.kernels.push_back({std::string(kernels[k].name), parts[k]});
     if (options.counters) {
-        const auto one = [&] { sets[0].launches.launch_all(); };
         try {
-            result.counters = cuda::count(here, one, r);
+            result.counters = cuda::count(
+                state_->bench.here, [&] { launches[0].launch_all(); }, r);
         } catch (const CudaError& error) {
             result.counters_why = error.what();
         }
     }
-    say(1);
+    if (progress) progress(1);
     return result;
+}
+
+RunResult run(const sim::Experiment& e, const RunOptions& options, const std::function<void(double)>& progress,
+              std::stop_token stop, const Runtime& r) {
+    Bench bench(e, options, r);
+    return bench.ready(e, progress, stop).time(options, progress, stop);
 }
 
 }  // namespace kernels::cuda

@@ -138,8 +138,8 @@ void DeviceMemory::copy_from(const DeviceMemory& other) const {
     check(*r_, r_->copy(data_, other.data_, static_cast<std::size_t>(other.bytes_), CopyKind::on_device), "cudaMemcpy");
 }
 
-void DeviceMemory::fill(int byte) const {
-    check(*r_, r_->set_bytes(data_, byte, static_cast<std::size_t>(bytes_), nullptr), "cudaMemsetAsync");
+void DeviceMemory::fill(int byte, sim::i64 offset, sim::i64 bytes) const {
+    check(*r_, r_->set_bytes(data_ + offset, byte, static_cast<std::size_t>(bytes), nullptr), "cudaMemsetAsync");
 }
 
 Event::Event(const Runtime& r) : r_(&r) { check(r, r.event_create(&event_), "cudaEventCreate"); }

@@ -132,8 +132,9 @@ public:
     void copy_from_host(const void* from, sim::i64 bytes, sim::i64 offset = 0) const;
     void copy_to_host(void* to, sim::i64 bytes, sim::i64 offset = 0) const;
     void copy_from(const DeviceMemory& other) const;
-    /// Sets every byte, in the order of other work of the GPU.
-    void fill(int byte) const;
+    /// Sets every byte, or some, in the order of other work of the GPU.
+    void fill(int byte) const { fill(byte, 0, bytes_); }
+    void fill(int byte, sim::i64 offset, sim::i64 bytes) const;
 
 private:
     const Runtime* r_;
