@@ -25,12 +25,12 @@ struct Row {
 
 // One row a Need, in its order.
 Row table[] = {
-    {Need::nvrtc, "nvrtc", 17, [] { return kernels::cuda::compiler_available().ok(); }, "no NVRTC on this machine"},
+    {Need::nvrtc, "nvrtc", 19, [] { return kernels::cuda::compiler_available().ok(); }, "no NVRTC on this machine"},
     {Need::gpu, "gpu", 0, [] { return kernels::cuda::available().ok(); }, "no NVIDIA GPU that kernels can run on"},
     {Need::display, "display", MEMWALL_HAS_GUI ? 1 : 0,
      [] { return has_variable("DISPLAY") && std::system("command -v xdotool >/dev/null") == 0; },
      "no X display, or no xdotool to click on it"},
-    {Need::jax, "jax", 1, [] { return std::system("python3 -c 'import jax' >/dev/null 2>&1") == 0; },
+    {Need::jax, "jax", 2, [] { return std::system("python3 -c 'import jax' >/dev/null 2>&1") == 0; },
      "python3 has no JAX"},
 };
 
