@@ -29,7 +29,7 @@ constexpr int deaths_of_a_rung = 2;  // after which its cases are not tried any 
 
 /// A check alone: one sample on one set of operands.
 constexpr RunOptions once = {.seconds = 0, .least_samples = 1, .most_samples = 1, .most_bytes = 1};
-constexpr RunOptions timed = {.seconds = 0.05, .most_seconds = 0.5, .most_samples = 200};
+constexpr RunOptions timed = {.seconds = 0.1, .most_seconds = 0.5, .most_samples = 200};
 constexpr RunOptions counted = {.seconds = 0, .most_samples = 7, .counters = true};
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -159,9 +159,8 @@ Record record_of(const sim::Experiment& e, const RunResult& r) {
 }
 
 Record run_case(Context& context, const Case& c) {
-    const sim::Experiment e = c.experiment.empty()
-                                  ? sim::Experiment{}
-                                  : sim::parse_experiment(c.experiment, sim::Catalogue::builtin());
+    const sim::Experiment e =
+        c.experiment.empty() ? sim::Experiment{} : sim::parse_experiment(c.experiment, sim::Catalogue::builtin());
     if (c.step == "check") return record_of(e, kernels::cuda::run(e, once, {}, {}, context.machine.runtime));
     if (c.step == "bytes") return record_of(e, context.ready(e).time(counted));
     if (c.step == "time" || c.step == "sweep") return record_of(e, context.ready(e).time(timed));
@@ -229,7 +228,9 @@ Ending run(const Machine& machine, const Plan& plan, Journal& journal) {
         if (plan.most_cases > 0 && static_cast<int>(cases.size()) > plan.most_cases)
             cases.resize(static_cast<std::size_t>(plan.most_cases));
         const auto step_start = Clock::now();
-        const double most = plan.shares ? step.share * plan.seconds : plan.seconds;
+        const double most = plan.shares
+                                ? step.share * (plan.campaign_seconds > 0 ? plan.campaign_seconds : plan.seconds)
+                                : plan.seconds;
         if (seconds_since(start) < plan.seconds) compile_ahead(cases, journal, context.gpu.capability);
         int done = 0, failed = 0;
         for (const Case& c : cases) {

@@ -22,7 +22,8 @@ struct Machine {
 };
 
 struct Plan {
-    double seconds = 840;           ///< for all steps
+    double seconds = 840;           ///< for the steps of this process
+    double campaign_seconds = 0;    ///< which shares are of; 0 = those
     bool shares = true;             ///< hold each step to its share of them
     std::vector<std::string> only;  ///< steps; empty = all but those of others
     int most_cases = 0;             ///< of a step; 0 = all

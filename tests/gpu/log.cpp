@@ -127,6 +127,9 @@ Record log_tiles(Context& context, const Case& c) {
     memory.copy_to_host(log.data(), memory.bytes());
 
     // Item i is CTA i's, or that of CTA i modulo those that stay; its tile is tile_at's.
+    const auto was_logged = [](const Entry& entry) { return entry.block >= 0; };
+    if (std::none_of(log.begin(), log.end(), was_logged))
+        throw std::runtime_error("no store was logged: the rung does not call store_outputs, or did not run");
     sim::i64 elsewhere = 0;
     std::set<long long> sms;
     for (sim::i64 i = 0; i < static_cast<sim::i64>(tiles); i++) {

@@ -2,8 +2,8 @@
 //   memwall_gpu plan                         steps, cases, guessed seconds
 //   memwall_gpu rehearse [--compile]         what can be checked without a GPU
 //   memwall_gpu freeze                       predict the drawn cases and write them to the folder of cases
-//   memwall_gpu run FOLDER [--seconds S] [--steps a,b] [--ids a,b] [--most N] [--no-shares]
-//   memwall_gpu serve | report FOLDER | validate FILE
+//   memwall_gpu run FOLDER [--seconds S] [--of S] [--steps a,b] [--ids a,b] [--most N] [--no-shares]
+//   memwall_gpu here | serve | report FOLDER | validate FILE
 // Before them: --cases DIR (tests/gpu/cases). Exit codes: 0 done, 1 our own fault, 2 bad input, 4 no GPU here, 75 run
 // again.
 
@@ -56,6 +56,8 @@ int run_main(int argc, char** argv) {
             machine.cases = value();
         else if (words[i] == "--seconds")
             plan.seconds = std::atof(value().c_str());
+        else if (words[i] == "--of")
+            plan.campaign_seconds = std::atof(value().c_str());
         else if (words[i] == "--steps")
             plan.only = split(value());
         else if (words[i] == "--ids")
@@ -81,11 +83,17 @@ int run_main(int argc, char** argv) {
     if (verb == "report" && !operand.empty()) return report(Journal(operand), operand), 0;
     if (verb == "validate" && !operand.empty()) return validate(operand), 0;
     if (verb == "sanitized" && !operand.empty()) return run_sanitized(machine, operand);
-    if (verb != "run" && verb != "serve")
+    if (verb != "run" && verb != "serve" && verb != "here")
         throw sim::BadInput(
-            fmt::format("\"{}\": expected plan, rehearse, freeze, run, serve, report or validate", verb));
+            fmt::format("\"{}\": expected plan, rehearse, freeze, here, run, serve, report or validate", verb));
     if (const sim::Fit here = kernels::cuda::available(machine.runtime); !here.ok())
         throw kernels::NotAvailable(here.why);
+    if (verb == "here") {
+        const sim::Fit same = kernels::cuda::same_gpu(sim::Catalogue::builtin().at(std::string(device_id)),
+                                                      kernels::cuda::gpu(machine.runtime));
+        if (!same.ok()) throw kernels::NotAvailable(same.why);
+        return 0;
+    }
     if (verb == "serve") return serve(machine, stdin, stdout), 0;
     if (operand.empty()) throw sim::BadInput("run needs a folder for its results");
     Journal journal(operand);

@@ -43,6 +43,8 @@ if [[ -n $dry ]]; then
     exit
 fi
 
+gpu here || exit  # 4: there is no H200
+
 out=${OUT:-$here/results-$(date -u +%Y%m%d-%H%M)}
 mkdir -p "$out"
 if [[ -n $from ]]; then
@@ -50,39 +52,32 @@ if [[ -n $from ]]; then
     chmod u+w "$out/results.jsonl"
 fi
 seconds=$((minutes * 60))
-left() { echo $((seconds - (SECONDS - start) - ${1:-0})); }
+rivals=$((seconds / 6))  # for the rivals
+reserve=$((rivals + 10))
+left() { echo $((seconds - (SECONDS - start) - reserve)); }
 
-# campaign ARG...: runs the steps, again after a case that ended the process (twelve times at most).
+# campaign ARG...: runs steps, again after a case that ended the process (twelve times at most).
 campaign() {
     local status tries
-    for ((tries = 0; tries < 12; tries++)); do
+    for ((tries = 0; tries < 12 && $(left) > 5; tries++)); do
         status=0
-        timeout -k 5 $(($(left) + 20)) "$program" --cases "$here/cases" run "$out" --seconds "$@" || status=$?
-        case $status in
-            0 | 2 | 4) return $status ;;
-            *) say "the process ended with $status; the next goes on" ;;
-        esac
-        (($(left "$reserve") > 10)) || return 0
-        set -- "$(left "$reserve")" "${@:2}"
+        timeout -k 5 $(($(left) + 20)) "$program" --cases "$here/cases" run "$out" --seconds "$(left)" \
+            --of "$seconds" "$@" || status=$?
+        ((status)) || return 0
+        say "the process ended with $status; the next goes on"
     done
 }
 
-log=$out/log.txt
-exec 3>&2 2> >(tee -a "$log" >&3)
-report() { gpu report "$out" && cat "$out/numbers.md"; }
-trap 'report || true' EXIT
+exec 3>&2 2> >(tee -a "$out/log.txt" >&3)
+trap 'gpu report "$out" && cat "$out/numbers.md"' EXIT
 
-reserve=$((seconds / 6 + 10))  # for the rivals and the report
-status=0
-campaign "$(left "$reserve")" || status=$?
-if ((status == 4 || status == 2)); then
-    trap - EXIT
-    rmdir "$out" 2>/dev/null || { [[ -n $from ]] || rm -f "$out/log.txt" "$out/results.jsonl"; rmdir "$out" 2>/dev/null || true; }
-    exit $status
-fi
+# The counters have processes of their own: what a profiler leaves behind is in no time.
+for steps in check,sanitize counters constants bytes time,sweep,train,mask,log; do campaign --steps "$steps"; done
 reserve=10
-budget=$(($(left "$reserve") < seconds / 6 ? $(left "$reserve") : seconds / 6))
+budget=$(($(left) < rivals ? $(left) : rivals))
 timeout -k 5 $((budget + 15)) python3 "$here/rivals.py" --program "$program" --cases "$here/cases" --out "$out" \
     --seconds "$budget" >&2 || say "rivals.py ended with $?"
-if (($(left "$reserve") > 15)); then campaign "$(left "$reserve")" --no-shares || true; fi
+for steps in check,sanitize counters constants bytes time,sweep,train,mask,log; do
+    campaign --steps "$steps" --no-shares
+done
 say "$((SECONDS - start)) s in all; results in $out"

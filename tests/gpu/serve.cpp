@@ -94,8 +94,9 @@ public:
         RunOptions options;
         options.seconds = std::stod(rest.substr(rest.find(' ')));
         options.most_seconds = 0.5;
-        if (rest.starts_with("ours")) return timed(ready_.value().time(options));
-        return timed(library_.value().time(options));
+        const bool ours = rest.starts_with("ours ");
+        if (ours ? !ready_ : !library_) throw sim::BadInput("time: nothing is ready");
+        return timed(ours ? ready_->time(options) : library_->time(options));
     }
 
 private:
