@@ -105,6 +105,7 @@ int explain(const Arguments& arguments, Session& session) {
         page += paragraphs("On chip", on_chip(r, d), width);
         page += capacity_text(r.experiment, devices, width);
         page += heading("Where the predicted time goes") + time_split_text(r, width);
+        page += heading("Energy, a range") + energy_text(r, d, width);
         page += variations_text("With one other word (predicted)", r.experiment, devices);
     }
     page += better_tile(r, devices, width);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/counted.hpp"
+#include "sim/energy.hpp"
 
 namespace cli {
 namespace {
@@ -82,6 +83,31 @@ Json prediction_json(const sim::Prediction& p) {
             {"kernels", kernels}};
 }
 
+Json energy_json(const sim::Energy& e) {
+    const auto range = [](const sim::Span& s, double unit) {
+        return Json{number(s.low / unit), number(s.high / unit)};
+    };
+    const auto part_json = [&](const sim::EnergyPart& p) {
+        Json terms = Json::object();
+        for (const sim::EnergyTerm& t : p.terms) terms[std::string(t.name)] = range(t.joules(), 1);
+        return Json{{"joules", range(p.joules, 1)}, {"capped", p.capped}, {"terms", terms}};
+    };
+    Json out = part_json(e.all), sources = Json::object(), kernels = Json::array();
+    for (const sim::EnergyTerm& t : e.all.terms)
+        sources[std::string(t.name)] = {{t.name == "math" ? "pj_per_flop" : "pj_per_bit", range(t.each, 1e-12)},
+                                        {"kind", "assumed"},
+                                        {"source", t.source}};
+    for (const sim::EnergyPart& k : e.kernels) {
+        Json kernel = {{"name", k.name}};
+        kernel.update(part_json(k));
+        kernels.push_back(std::move(kernel));
+    }
+    out["limit_watts"] = number(e.limit_watts);
+    out["sources"] = sources;
+    out["kernels"] = kernels;
+    return out;
+}
+
 Json report_json(const sim::Report& r, const sim::Catalogue& devices) {
     return {{"experiment", sim::to_string(r.experiment, devices)},
             {"fits", fits_json(r.fit)},
@@ -97,7 +123,8 @@ Json report_json(const sim::Report& r, const sim::Catalogue& devices) {
              {{"dram_bytes", r.bound.dram_bytes},
               {"time_us", number(r.bound.time_us)},
               {"ceiling", text(r.bound.ceiling)}}},
-            {"predicted", r.predicted ? prediction_json(*r.predicted) : Json(nullptr)}};
+            {"predicted", r.predicted ? prediction_json(*r.predicted) : Json(nullptr)},
+            {"energy", r.predicted ? energy_json(sim::energy(r, devices.at(r.experiment.device))) : Json(nullptr)}};
 }
 
 /// Every number of `b` minus that of `a`, where both have it: the shape of a report, numbers only.

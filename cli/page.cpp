@@ -10,6 +10,7 @@
 
 #include "cli/text.hpp"
 #include "kernels/ladder.hpp"
+#include "sim/energy.hpp"
 #include "sim/fit.hpp"
 #include "sim/sweep.hpp"
 #include "sim/time.hpp"
@@ -189,6 +190,34 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
     for (const MeasuredLine& m : measured) table.row({"measured", "-", m.time, m.remark});
     if (measured.empty()) table.row({"measured", "-", "-", "nothing recorded of this experiment"});
     return table.text(2, width);
+}
+
+std::string energy_text(const sim::Report& r, const sim::Device& d, int width) {
+    if (!r.predicted) return "";
+    const sim::Energy e = sim::energy(r, d);
+    Table table("lrrrl");
+    const auto name = [&](std::string_view term) {
+        for (const sim::Level l : {sim::Level::dram, sim::Level::l2, sim::Level::l1, sim::Level::sram})
+            if (to_string(l) == term) return level_name(d, l);
+        return std::string(term);
+    };
+    for (const sim::EnergyTerm& t : e.all.terms)
+        table.row({name(t.name), t.name == "math" ? operations_text(t.amount) : sim::format_bytes(t.amount),
+                   sim::format_each(t), sim::format_joules(t.joules()), ""});
+    const auto held = [&](const sim::EnergyPart& p) {
+        return p.capped ? fmt::format("held to {:.0f} W", e.limit_watts) : std::string();
+    };
+    table.row({"all", "", "", sim::format_joules(e.all.joules), held(e.all)});
+    if (e.kernels.size() > 1)
+        for (const sim::EnergyPart& k : e.kernels)
+            table.row({"  " + k.name, "", "", sim::format_joules(k.joules), held(k)});
+    return table.text(2, width) +
+           wrap(
+               "Assumed: nothing of it was measured on this machine. What a bit or an operation costs is known to "
+               "within "
+               "several times only, and the high ends hold shares of the board's idle draw; explain --formulas names "
+               "each source.",
+               width, 2, 2);
 }
 
 std::string no_kernel(const sim::Experiment& e, const sim::Device& d) {

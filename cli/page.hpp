@@ -33,6 +33,9 @@ std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& 
 /// The predicted time by kernel and term, and what twice as much of each resource would give.
 std::string time_split_text(const sim::Report& r, int width);
 
+/// Energy by level and kernel, each a range with where its figures come from.
+std::string energy_text(const sim::Report& r, const sim::Device& d, int width);
+
 /// "1.10 TFLOP": operations, not a rate.
 std::string operations_text(double flops);
 

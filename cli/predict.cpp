@@ -99,6 +99,7 @@ int predict(const Arguments& arguments, Session& session) {
     if (r.fit.ok()) {
         page += heading("Bytes, " + counted_by(r)) + traffic_text(r, devices.at(r.experiment.device), width);
         page += heading("Where the predicted time goes") + time_split_text(r, width);
+        page += heading("Energy, a range") + energy_text(r, devices.at(r.experiment.device), width);
     }
     session.out() << page;
     return r.fit.ok() ? done : does_not_fit;

@@ -7,6 +7,7 @@
 
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "sim/energy.hpp"
 #include "sim/fit.hpp"
 #include "sim/fusion_choice.hpp"
 
@@ -184,12 +185,12 @@ std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices,
     std::string out = heading(own_tiles ? "Fusion, with this tile (predicted)"
                                         : "Fusion (predicted; a pass without a tile of its own takes its best)");
     const sim::FusionChoice *winner = nullptr, *second = nullptr, *unfused = nullptr, *fused = nullptr;
-    Table table("lrrrl");
-    table.row({"", devices.at(e.device).dram.display, "L2 reads", "time", ""});
+    Table table("lrrrrl");
+    table.row({"", devices.at(e.device).dram.display, "L2 reads", "time", "energy, assumed", ""});
     const auto time_of = [](const sim::FusionChoice& c) { return c.report.predicted->time_us; };
     for (const sim::FusionChoice& c : choices) {
         if (!c.report.predicted) {
-            table.row({c.words, "-", "-", "-", c.report.fit.why});
+            table.row({c.words, "-", "-", "-", "-", c.report.fit.why});
             continue;
         }
         if (c.wins) winner = &c;
@@ -199,6 +200,7 @@ std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices,
         const sim::LevelTraffic& l2 = c.report.traffic.at(sim::Level::l2);
         table.row({c.words, bytes_text(c.report.dram_range.expected_bytes),
                    l2.present ? bytes_text(l2.total().read_bytes) : "-", sim::format_us(time_of(c)),
+                   sim::format_joules(sim::energy(c.report, devices.at(e.device)).all.joules),
                    c.wins         ? "fastest"
                    : !c.same_work ? "dZ comes masked: less work"
                                   : ""});

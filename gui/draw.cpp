@@ -157,7 +157,8 @@ bool operand_chip(Operand operand, bool lit) {
     draw_operand(list, {at.x, top}, {at.x + swatch, top + swatch}, operand);
     if (lit) list.AddRect({at.x - 2, top - 2}, {at.x + swatch + 2, top + swatch + 2}, colours().text, 0, 0, 1.5f);
     list.AddText({at.x + swatch + em(0.35f), at.y}, colours().text, name.c_str());
-    return ImGui::IsItemHovered() || ImGui::IsItemFocused();
+    // A focus that nobody sees must not dim the rest.
+    return ImGui::IsItemHovered() || (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible);
 }
 
 void same_line_if_room(float width) {

@@ -7,18 +7,12 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
+#include "gui/terms.hpp"
 #include "gui/views.hpp"
-#include "sim/time.hpp"
 #include "sim/units.hpp"
 
 namespace gui {
 namespace {
-
-std::string what_is(std::string_view term) {
-    for (const sim::TimeTermInfo& t : sim::time_terms())
-        if (t.name == term) return std::string(t.what);
-    return {};
-}
 
 struct Columns {
     float name, time, share;  // widths
@@ -59,7 +53,7 @@ void draw_time_split(Lab& lab) {
         c.name = std::max(c.name, ImGui::CalcTextSize(k.name.c_str()).x + 1);
         c.time = std::max(c.time, ImGui::CalcTextSize(sim::format_us(k.time_us).c_str()).x + 1);
         for (const sim::TimeTerm& t : k.terms) {
-            c.name = std::max(c.name, ImGui::CalcTextSize(t.name.c_str()).x + em(1) + 1);
+            c.name = std::max(c.name, ImGui::CalcTextSize(term_name(t.name).c_str()).x + em(1) + 1);
             c.time = std::max(c.time, ImGui::CalcTextSize(sim::format_us(t.time_us).c_str()).x + 1);
         }
     }
@@ -72,8 +66,9 @@ void draw_time_split(Lab& lab) {
             ImGui::Indent(em(1));
             Columns inner = c;
             inner.name -= em(1);
-            bar_row(inner, t.name, t.time_us, p.time_us, mix(colours().panel, colours().deep_blue, 0.6f), false);
-            tip(what_is(t.name));
+            bar_row(inner, term_name(t.name), t.time_us, p.time_us, mix(colours().panel, colours().deep_blue, 0.6f),
+                    false);
+            tip(term_meaning(t.name));
             ImGui::Unindent(em(1));
         }
         ImGui::Dummy({0, em(0.3f)});

@@ -30,6 +30,7 @@ constexpr std::array names = {
     Name{Formula::flops, Str::formula_flops, Mark::predicted},
     Name{Formula::waves, Str::formula_waves, Mark::predicted},
     Name{Formula::intensity, Str::formula_intensity, Mark::predicted},
+    Name{Formula::energy, Str::formula_energy, Mark::unvalidated},
 };
 
 /// Everything of a formula as text to take away.

@@ -10,8 +10,8 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
+#include "gui/terms.hpp"
 #include "gui/views.hpp"
-#include "sim/time.hpp"
 #include "sim/time_steps.hpp"
 
 namespace gui {
@@ -126,19 +126,11 @@ struct Steps {
     }
 };
 
-const char* what_is(const std::string& step) {
-    const std::size_t colon = step.find(": ");
-    if (colon != step.npos)
-        for (const sim::TimeTermInfo& t : sim::time_terms())
-            if (t.name == std::string_view(step).substr(colon + 2)) return t.what.data();
-    return "";
-}
-
 /// From the baseline's time to this one's, a bar a step, each starting where the one before ended.
 void waterfall(const Steps& w) {
     const float line = ImGui::GetTextLineHeight(), height = line + em(0.3f), width = ImGui::GetContentRegionAvail().x;
     float names = std::max(ImGui::CalcTextSize(tr(Str::baseline)).x, ImGui::CalcTextSize(tr(Str::now)).x);
-    for (const sim::TimeStep& s : w.steps) names = std::max(names, ImGui::CalcTextSize(s.name.c_str()).x);
+    for (const sim::TimeStep& s : w.steps) names = std::max(names, ImGui::CalcTextSize(step_name(s.name).c_str()).x);
     names = std::min(names + em(0.6f), width * 0.42f);
     const float value = ImGui::CalcTextSize("+888.888 ms").x + em(0.4f);
     double low = std::min(w.from, w.to), high = std::max(w.from, w.to), at = w.from;
@@ -172,7 +164,9 @@ void waterfall(const Steps& w) {
     at = w.from;
     for (std::size_t i = 0; i < w.steps.size(); ++i) {
         const double d = w.printed[i];
-        row(w.steps[i].name, at, at + d, d <= 0 ? p.blue : p.orange, w.text(d, true), what_is(w.steps[i].name), false);
+        const std::string& step = w.steps[i].name;
+        row(step_name(step), at, at + d, d <= 0 ? p.blue : p.orange, w.text(d, true), term_meaning(term_of(step)),
+            false);
         at += d;
     }
     row(tr(Str::now), begin, w.to, colour_of(Mark::predicted), w.text(w.to, false), {}, true);

@@ -11,6 +11,7 @@
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
 #include "gui/views.hpp"
+#include "sim/energy.hpp"
 #include "sim/fusion_choice.hpp"
 
 namespace gui {
@@ -165,6 +166,8 @@ void choice_row(Lab& lab, const OnePass& p, const sim::FusionChoice& c, double s
     if (!touched) return;
     std::string text = c.words + "\n" + std::string(tr(Str::predicted)) + " " + time + "\n" +
                        std::string(tr(Str::dram_bytes)) + " " + bytes;
+    text += "\n" + std::string(tr(Str::formula_energy)) + " " +
+            sim::format_joules(sim::energy(c.report, lab.document.device()).all.joules);
     if (!now.validated) text += "\n" + std::string(tr(Str::unvalidated));
     if (!c.same_work) text += "\n" + std::string(tr(Str::less_work));
     text += "\n" + std::string(tr(Str::take_choice));
@@ -221,14 +224,17 @@ void draw_passes(Lab& lab) {
 Sheet passes_sheet(Lab& lab) {
     const auto reply = ask(lab);
     if (!reply.answer) return {};
-    Sheet sheet = {{"pass", "fusion", "predicted_us", "dram_bytes", "bound_us", "wins", "same_work", "why_not"}};
+    Sheet sheet = {{"pass", "fusion", "predicted_us", "dram_bytes", "bound_us", "energy_low_j", "energy_high_j", "wins",
+                    "same_work", "why_not"}};
     for (const OnePass& p : reply.answer->passes)
         for (const sim::FusionChoice& c : p.choices) {
             const bool ok = c.report.predicted.has_value();
+            const sim::Span joules = ok ? sim::energy(c.report, lab.document.device()).all.joules : sim::Span{};
             sheet.push_back({std::string(sim::to_string(p.pass)), c.words,
                              ok ? fmt::format("{:.6g}", c.report.predicted->time_us) : "",
                              ok ? fmt::format("{:.0f}", dram(c.report)) : "",
-                             fmt::format("{:.6g}", c.report.bound.time_us), c.wins ? "1" : "0", c.same_work ? "1" : "0",
+                             fmt::format("{:.6g}", c.report.bound.time_us), ok ? fmt::format("{:.4g}", joules.low) : "",
+                             ok ? fmt::format("{:.4g}", joules.high) : "", c.wins ? "1" : "0", c.same_work ? "1" : "0",
                              c.report.fit.why});
         }
     return sheet;

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/formulas.hpp"
 #include "gui/lab.hpp"
+#include "gui/terms.hpp"
 #include "gui/views.hpp"
+#include "sim/energy.hpp"
 
 namespace gui {
 namespace {
@@ -197,6 +200,66 @@ void causes_table(const sim::LevelTraffic& t) {
     ImGui::EndTable();
 }
 
+/// A bar a term from the low to the high end, hollow because nothing of it was measured, on one logarithmic scale.
+void energy_rows(Lab& lab, const sim::Report& r) {
+    const sim::Device& d = lab.document.device();
+    const sim::Energy e = sim::energy(r, d);
+    struct Row {
+        std::string name;
+        sim::Span joules;
+        std::string each;
+    };
+    std::vector<Row> rows;
+    for (const sim::EnergyTerm& t : e.all.terms) {
+        std::string name = term_name(t.name);
+        for (const Level l : {Level::sram, Level::l1, Level::l2, Level::dram})
+            if (sim::to_string(l) == t.name) name = display_name(d, l);
+        rows.push_back({name, t.joules(), sim::format_each(t)});
+    }
+    rows.push_back(
+        {tr(Str::energy_all), e.all.joules, e.all.capped ? say(Str::energy_capped, e.limit_watts) : std::string()});
+    double low = e.all.joules.high, high = e.all.joules.high;
+    float names = 0, values = 0, eaches = 0;
+    for (const Row& row : rows) {
+        low = std::min(low, row.joules.low);
+        names = std::max(names, ImGui::CalcTextSize(row.name.c_str()).x);
+        values = std::max(values, ImGui::CalcTextSize(sim::format_joules(row.joules).c_str()).x);
+        eaches = std::max(eaches, ImGui::CalcTextSize(row.each.c_str()).x);
+    }
+    const float gap = em(0.8f), height = ImGui::GetTextLineHeight() + em(0.35f),
+                width = ImGui::GetContentRegionAvail().x;
+    names = std::min(names * 1.1f, width * 0.3f);  // the last one is bold
+    values *= 1.05f;
+    if (width - names - values - eaches - 3 * gap < em(6)) eaches = -gap;
+    const float bars = std::max(em(1), width - names - values - eaches - 3 * gap);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    for (const Row& row : rows) {
+        const bool whole = &row == &rows.back();
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float bottom = at.y + height;
+        if (whole) ImGui::PushFont(bold(), 0);
+        float x = at.x;
+        draw_text(list, at, {x + names, bottom}, whole ? colours().text : colours().dim, row.name);
+        x += names + gap;
+        const auto place = [&](double joules) {
+            return x + bars * static_cast<float>(std::log(joules / low) / std::max(1e-9, std::log(high / low)));
+        };
+        list.AddRectFilled({x, at.y + em(0.25f)}, {x + bars, bottom - em(0.25f)}, colours().raised);
+        list.AddRect({place(row.joules.low), at.y + em(0.25f)},
+                     {std::max(place(row.joules.low) + em(0.2f), place(row.joules.high)), bottom - em(0.25f)},
+                     colour_of(Mark::unvalidated), 0, 0, std::max(1.5f, em(0.1f)));
+        x += bars + gap;
+        draw_text(list, {x, at.y}, {x + values, bottom}, colours().text, sim::format_joules(row.joules), {1, 0.5f});
+        x += values + gap;
+        if (whole) ImGui::PopFont();
+        if (eaches > 0) draw_text(list, {x, at.y}, {x + eaches, bottom}, colours().dim, row.each);
+        ImGui::InvisibleButton(("##energy" + row.name).c_str(), {width, height}, ImGuiButtonFlags_EnableNav);
+        asks_formula(lab, sim::Formula::energy);
+        copyable(row.name + "\t" + sim::format_joules(row.joules), ("copy energy" + row.name).c_str());
+        tip(tr(Str::energy_tip));
+    }
+}
+
 }  // namespace
 
 void draw_traffic(Lab& lab) {
@@ -247,6 +310,10 @@ void draw_traffic(Lab& lab) {
                              sim::to_string(a->report.experiment.fusion))
                              .c_str());
     causes_table(a->report.traffic.at(Level::dram));
+    if (!a->report.predicted) return;
+    ImGui::SeparatorText(tr(Str::energy_title));
+    tip(tr(Str::energy_tip));
+    energy_rows(lab, a->report);
 }
 
 Sheet traffic_sheet(Lab& lab) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/energy.hpp"
 #include "sim/plan.hpp"
 
 namespace sim {
@@ -79,6 +80,22 @@ void add_bounds(std::vector<Formula>& out, const Report& r, const Device& d) {
                    "dram__bytes.sum is never less from a cold start"});
 }
 
+void add_energy(std::vector<Formula>& out, const Report& r, const Device& d) {
+    const Energy e = energy(r, d);
+    std::vector<std::string> lines;
+    for (const EnergyTerm& t : e.all.terms)
+        lines.push_back(fmt::format("{}: {} × {} = {} ({})", t.name,
+                                    t.name == "math" ? fmt::format("{:.4g} FLOP", t.amount) : format_bytes(t.amount),
+                                    format_each(t), format_joules(t.joules()), t.source));
+    if (e.all.capped)
+        lines.push_back(fmt::format("at most {:.0f} W over the longest expected time, {}: {}", e.limit_watts,
+                                    format_us(r.predicted->interval_us[1]), format_joules(e.all.joules.high)));
+    lines.push_back(fmt::format("together {}, all of it assumed", format_joules(e.all.joules)));
+    out.push_back({Formula::energy, format_joules(e.all.joules),
+                   "FLOP × J per FLOP + bits moved of each level × J per bit", lines,
+                   "NVML's total energy before and after many runs, idle power taken off"});
+}
+
 }  // namespace
 
 std::vector<Formula> formulas(const Report& r, const Device& d) {
@@ -135,6 +152,7 @@ std::vector<Formula> formulas(const Report& r, const Device& d) {
                        "FLOP / DRAM bytes",
                        {fmt::format("{} / {}", r.flops, dram)},
                        "as above, divided by dram__bytes.sum"});
+    if (r.predicted) add_energy(out, r, d);
     return out;
 }
 

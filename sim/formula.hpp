@@ -11,7 +11,18 @@
 namespace sim {
 
 struct Formula {
-    enum Number { bound_time, bound_bytes, predicted_time, dram_bytes, l2_bytes, sram_bytes, flops, waves, intensity };
+    enum Number {
+        bound_time,
+        bound_bytes,
+        predicted_time,
+        dram_bytes,
+        l2_bytes,
+        sram_bytes,
+        flops,
+        waves,
+        intensity,
+        energy
+    };
     Number number = bound_time;
     std::string value;               ///< as it is shown
     std::string text;                ///< the formula in letters

@@ -41,8 +41,8 @@ const Keys flow_keys = {"read_bytes", "write_bytes", "causes"};
 const Keys cause_keys = {"compulsory", "capacity", "order", "padding", "write"};
 const Keys level_keys = {"read_bytes",        "write_bytes",        "moved_read_bytes",
                          "moved_write_bytes", "dirty_at_end_bytes", "operands"};
-const Keys predict_keys = {"experiment", "fits",       "engine", "exact",    "flops",
-                           "traffic",    "dram_range", "bound",  "predicted"};
+const Keys predict_keys = {"experiment", "fits",       "engine", "exact",     "flops",
+                           "traffic",    "dram_range", "bound",  "predicted", "energy"};
 const Keys predicted_keys = {"time_us",   "interval_us", "validated", "limiter",   "if_twice",
                              "occupancy", "slots",       "waves",     "pipelined", "kernels"};
 const Keys operand_names = {"x", "w", "bias", "z", "y", "mask", "dy", "dz", "dx", "dw", "partial"};
@@ -64,6 +64,21 @@ void check_traffic(const json& traffic, const Keys& levels) {
         CHECK(level.at("read_bytes") == read);
         CHECK(level.at("write_bytes") == written);
     }
+}
+
+void check_energy(const json& energy, const Keys& levels, std::size_t kernels) {
+    CHECK(keys(energy) == Keys{"joules", "capped", "terms", "limit_watts", "sources", "kernels"});
+    Keys terms = levels;
+    terms.insert("math");
+    CHECK(keys(energy.at("terms")) == terms);
+    CHECK(keys(energy.at("sources")) == terms);
+    for (const auto& [name, of] : energy.at("sources").items()) {
+        CHECK(keys(of) == Keys{name == "math" ? "pj_per_flop" : "pj_per_bit", "kind", "source"});
+        CHECK(of.at("kind") == "assumed");
+    }
+    CHECK(energy.at("joules")[0] <= energy.at("joules")[1]);
+    CHECK(energy.at("kernels").size() == kernels);
+    for (const json& k : energy.at("kernels")) CHECK(keys(k) == Keys{"name", "joules", "capped", "terms"});
 }
 
 /// The object of predict, whichever verb printed it, with `more` keys of that verb's own.
@@ -93,6 +108,7 @@ void check_report(const json& r, const Keys& levels, const Keys& more = {}) {
         CHECK(Keys{"matmul", "relu", "mask", "dgrad", "wgrad", "reduce"}.count(k.at("name")) == 1);
     }
     check_traffic(r.at("traffic"), levels);
+    check_energy(r.at("energy"), levels, p.at("kernels").size());
 }
 
 constexpr const char* seed = "tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192 order mnk";
