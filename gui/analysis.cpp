@@ -19,10 +19,6 @@ std::optional<sim::Experiment> with_fusion(const sim::Experiment& e, sim::Fusion
     return {};
 }
 
-std::size_t place(const std::vector<sim::i64>& axis, sim::i64 value) {
-    return static_cast<std::size_t>(std::lower_bound(axis.begin(), axis.end(), value) - axis.begin());
-}
-
 }  // namespace
 
 Analysis analyse(const Analysis::Question& q, const Job& job) {
@@ -48,39 +44,25 @@ sim::StepState step_state(const Stepping::Question& q, const Job&) {
     return sim::step_at(q.experiment, q.devices->at(q.experiment.device), sim::plan(q.experiment), q.step);
 }
 
-const sim::SweepRow* Sweep::at(std::size_t bm, std::size_t bn, std::size_t bk) const {
-    const int index = cells[(bm * space.bn.size() + bn) * space.bk.size() + bk];
-    return index < 0 ? nullptr : &rows[static_cast<std::size_t>(index)];
-}
-
-const sim::SweepRow* Sweep::best_over_bk(std::size_t bm, std::size_t bn) const {
-    const sim::SweepRow* best = nullptr;
-    for (std::size_t bk = 0; bk < space.bk.size(); ++bk) {
-        const sim::SweepRow* row = at(bm, bn, bk);
-        if (!row) continue;
-        const bool better = !best || (row->rank != 0 && (best->rank == 0 || row->rank < best->rank));
-        if (better) best = row;
-    }
-    return best;
-}
-
 Sweep sweep_tiles(const Sweep::Question& q, const Job& job) {
     Sweep s;
+    s.axes = q.axes;
     s.space = sim::tile_space(q.experiment, q.devices->at(q.experiment.device));
-    for (auto* axis : {&s.space.bm, &s.space.bn, &s.space.bk}) std::sort(axis->begin(), axis->end());
     sim::SweepOptions options;
     options.stop = job.stop;
     options.progress = job.progress;
+    for (const sim::SweepWord word : q.axes)
+        if (word == sim::SweepWord::stages || word == sim::SweepWord::raster) options.over.push_back(word);
     s.rows = sim::sweep(q.experiment, *q.devices, options);
-    s.cells.assign(s.space.bm.size() * s.space.bn.size() * s.space.bk.size(), -1);
-    for (std::size_t i = 0; i < s.rows.size(); ++i) {
-        const sim::Tile& t = s.rows[i].experiment.tile;
-        const std::size_t bm = place(s.space.bm, t.bm), bn = place(s.space.bn, t.bn), bk = place(s.space.bk, t.bk);
-        const bool known = bm < s.space.bm.size() && s.space.bm[bm] == t.bm && bn < s.space.bn.size() &&
-                           s.space.bn[bn] == t.bn && bk < s.space.bk.size() && s.space.bk[bk] == t.bk;
-        if (!known) continue;
-        int& cell = s.cells[(bm * s.space.bn.size() + bn) * s.space.bk.size() + bk];
-        if (cell < 0) cell = static_cast<int>(i);  // rows are ranked: the first is the best
+    const auto place = [&](int axis, const sim::Experiment& e) -> int {
+        const std::vector<sim::i64>& all = s.values(axis);
+        const sim::i64 value = sim::value_of(e, s.axes[static_cast<std::size_t>(axis)]);
+        const auto at = std::lower_bound(all.begin(), all.end(), value);
+        return at != all.end() && *at == value ? static_cast<int>(at - all.begin()) : -1;
+    };
+    for (const sim::SweepRow& r : s.rows) {
+        const int down = place(0, r.experiment), across = place(1, r.experiment);
+        s.cells.push_back(down < 0 || across < 0 ? -1 : down * static_cast<int>(s.values(1).size()) + across);
     }
     return s;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // What the lab computes off the frame thread, as plain values that the views draw.
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,21 +50,21 @@ struct Stepping {
 };
 sim::StepState step_state(const Stepping::Question&, const Job&);
 
-/// Every legal tile of a space as a table over bm, bn and bk.
+/// Every choice of a space as a map over two of its words.
 struct Sweep {
+    using Axes = std::array<sim::SweepWord, 2>;  // down, across
     struct Question {
-        sim::Experiment experiment;  // its tile plays no part
+        sim::Experiment experiment;  // what is varied plays no part: the tile, and stages or raster on an axis
+        Axes axes = {sim::SweepWord::bm, sim::SweepWord::bn};
         Devices devices;
         bool operator==(const Question&) const = default;
     };
+    Axes axes = {sim::SweepWord::bm, sim::SweepWord::bn};
     sim::TileSpace space;
     std::vector<sim::SweepRow> rows;  // ranked
-    std::vector<int> cells;           // (bm, bn, bk) -> index of rows, -1 where there is none
+    std::vector<int> cells;           // of each row: its place in the map, row by row; -1 outside
 
-    /// The row at places of the axes, null where there is none.
-    const sim::SweepRow* at(std::size_t bm, std::size_t bn, std::size_t bk) const;
-    /// The fastest row over all bk; one that does not fit where none does; null where there is none.
-    const sim::SweepRow* best_over_bk(std::size_t bm, std::size_t bn) const;
+    const std::vector<sim::i64>& values(int axis) const { return space.of(axes[static_cast<std::size_t>(axis)]); }
 };
 Sweep sweep_tiles(const Sweep::Question&, const Job&);
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace gui {
@@ -81,6 +82,10 @@ ImFont* add(ImFontAtlas& atlas, const std::string& path, const Candidate& c, ImF
 }  // namespace
 
 Fonts load_fonts(ImFontAtlas& atlas) {
+    if (const char* wanted = std::getenv("MEMWALL_FONTS"); wanted && std::string_view(wanted) == "builtin") {
+        ImFont* own = atlas.AddFontDefault();
+        return {own, own, own, own, "", "", "MEMWALL_FONTS=builtin: no Chinese"};
+    }
     const auto files = installed_fonts();
     const auto first = [&](std::span<const Candidate> wanted, std::string& path) -> Candidate {
         for (const Candidate& c : wanted)

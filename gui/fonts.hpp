@@ -18,6 +18,7 @@ struct Fonts {
 
 /// Adds the fonts to an atlas: DejaVu Sans (else ImGui's own font), then WenQuanYi Micro Hei, Noto Sans CJK or Droid
 /// Sans Fallback for Chinese, looked for in the usual folders and then by fontconfig. Glyphs are drawn on first use.
+/// With MEMWALL_FONTS=builtin in the environment, ImGui's own font alone: the same on every machine.
 Fonts load_fonts(ImFontAtlas& atlas);
 
 }  // namespace gui

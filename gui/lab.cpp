@@ -63,9 +63,13 @@ void Lab::ask() {
     const sim::Scene& scene = document.scene();
     analyses_.ask({scene.experiment, scene.baseline, document.devices()});
     if (wants_sweep) {
-        sim::Experiment any_tile = scene.experiment;
-        any_tile.tile = {};
-        sweeps_.ask({std::move(any_tile), document.devices()});
+        Sweep::Question q{scene.experiment, sweep_axes, document.devices()};
+        const sim::TileSpace space = sim::tile_space(q.experiment, document.device());
+        for (const sim::SweepWord word : sweep_axes)
+            if (space.of(word).empty()) q.axes = Sweep{}.axes;  // this device has no choice of it
+        for (const sim::SweepWord word : q.axes) sim::set(q.experiment, word, space.of(word).front());
+        q.experiment.tile = {};
+        sweeps_.ask(std::move(q));
     }
     if (is_current() && analysis()->steps > 0) {
         set_step(scene.step);

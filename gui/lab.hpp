@@ -62,11 +62,12 @@ public:
     std::string term;             // of the glossary: the one looked up last
     std::string laid_out;         // the view that the windows stand for
     bool wants_sweep = true;      // something on screen shows it
+    Sweep::Axes sweep_axes = {sim::SweepWord::bm, sim::SweepWord::bn};
     bool rebuild_layout = true;
-    std::optional<std::size_t> alone;  // the one view shown, by row of the view table; none: all of them
-    std::size_t in_focus = 0;          // the view that had the keyboard or a click last
+    std::optional<std::size_t> alone;            // the one view shown, by row of the view table; none: all of them
+    std::size_t in_focus = 0;                    // the view that had the keyboard or a click last
     std::optional<sim::Experiment> under_glass;  // the one whose kernel was asked to run there
-    int formula = -1;                  // which number's formula is asked for
+    int formula = -1;                            // which number's formula is asked for
 
     /// The newest analysis; null before the first. `is_current` says whether it is of the scene as it stands.
     const Analysis* analysis() const { return analysis_ ? &analysis_->answer : nullptr; }

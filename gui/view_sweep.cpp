@@ -1,4 +1,4 @@
-// Every tile of the space as a heat map over bm and bn; a click takes the tile.
+// Every choice of the sweep as a heat map over two of its words, or as time against on-chip bytes; a click takes it.
 
 #include <imgui.h>
 #include <imgui_internal.h>
@@ -10,29 +10,91 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/lab.hpp"
+#include "gui/sweep_front.hpp"
 #include "gui/views.hpp"
 
 namespace gui {
 namespace {
 
-enum class Metric { time, bytes };
+using sim::SweepWord;
 
+enum class Metric { time, bytes, measured, front };
+
+/// The choices of a sweep on two axes.
 struct Map {
     const Sweep& sweep;
     Metric metric;
-    bool this_bk;    // only the scene's bk, else the best over all
-    std::size_t bk;  // its place
+    std::vector<const sim::SweepRow*> cells;        // the best that counts at each place, row by row
+    std::vector<const MeasuredRow*> measured_ones;  // likewise the fastest measured
 
-    std::size_t rows() const { return sweep.space.bm.size(); }
-    std::size_t cols() const { return sweep.space.bn.size(); }
-    const sim::SweepRow* at(std::size_t row, std::size_t col) const {
-        return this_bk ? sweep.at(row, col, bk) : sweep.best_over_bk(row, col);
+    std::size_t rows() const { return sweep.values(0).size(); }
+    std::size_t cols() const { return sweep.values(1).size(); }
+    const sim::SweepRow* at(std::size_t row, std::size_t col) const { return cells[row * cols() + col]; }
+    const MeasuredRow* measured(std::size_t row, std::size_t col) const { return measured_ones[row * cols() + col]; }
+    /// What the cell is painted by; NaN where it has none.
+    double value(std::size_t row, std::size_t col) const {
+        const sim::SweepRow* r = at(row, col);
+        if (metric == Metric::measured) return measured(row, col) ? *measured(row, col)->row.time_us : std::nan("");
+        if (!r || r->rank == 0) return std::nan("");
+        return metric == Metric::time ? r->time_us : static_cast<double>(r->dram_bytes);
     }
-    double value(const sim::SweepRow& r) const {
-        return metric == Metric::time ? r.time_us : static_cast<double>(r.dram_bytes);
+    std::string text(double v) const { return metric == Metric::bytes ? sim::format_bytes(v) : sim::format_us(v); }
+    std::string label(int axis, std::size_t at) const {
+        return sim::value_text(sweep.axes[static_cast<std::size_t>(axis)], sweep.values(axis)[at]);
     }
-    std::string text(double v) const { return metric == Metric::time ? sim::format_us(v) : sim::format_bytes(v); }
+    std::string corner() const {
+        return fmt::format("{} \\ {}", sim::to_string(sweep.axes[0]), sim::to_string(sweep.axes[1]));
+    }
 };
+
+/// Words of the tile that are on no axis.
+std::vector<SweepWord> rest_of(const Sweep& sweep) {
+    std::vector<SweepWord> out;
+    for (const SweepWord w : {SweepWord::bm, SweepWord::bn, SweepWord::bk})
+        if (w != sweep.axes[0] && w != sweep.axes[1]) out.push_back(w);
+    return out;
+}
+
+bool alike(const sim::Experiment& a, const sim::Experiment& b, const std::vector<SweepWord>& words) {
+    return std::all_of(words.begin(), words.end(),
+                       [&](SweepWord w) { return sim::value_of(a, w) == sim::value_of(b, w); });
+}
+
+/// `only`: those choices alone whose other words are the scene's.
+Map map_of(Lab& lab, const Sweep& sweep, Metric metric, bool only, const sim::Experiment& now) {
+    const std::size_t places = sweep.values(0).size() * sweep.values(1).size();
+    Map map{sweep, metric, std::vector<const sim::SweepRow*>(places), std::vector<const MeasuredRow*>(places)};
+    const std::vector<SweepWord> rest = rest_of(sweep);
+    for (std::size_t i = 0; i < sweep.rows.size(); ++i) {  // ranked: the first at a place is the best
+        if (sweep.cells[i] < 0 || (only && !alike(sweep.rows[i].experiment, now, rest))) continue;
+        const sim::SweepRow*& cell = map.cells[static_cast<std::size_t>(sweep.cells[i])];
+        if (!cell) cell = &sweep.rows[i];
+    }
+    const auto place = [&](int axis, const sim::Experiment& e) {
+        const auto& all = sweep.values(axis);
+        return static_cast<std::size_t>(
+            std::find(all.begin(), all.end(), sim::value_of(e, sweep.axes[static_cast<std::size_t>(axis)])) -
+            all.begin());
+    };
+    for (const std::size_t i : lab.measured.like(lab.document.experiment())) {
+        const MeasuredRow& m = lab.measured.rows()[i];
+        const std::size_t down = place(0, m.experiment), across = place(1, m.experiment);
+        if (down >= map.rows() || across >= map.cols() || (only && !alike(m.experiment, now, rest))) continue;
+        const MeasuredRow*& cell = map.measured_ones[down * map.cols() + across];
+        if (!cell || *m.row.time_us < *cell->row.time_us) cell = &m;
+    }
+    return map;
+}
+
+/// The choice becomes the scene's: its tile, and what else was varied.
+void take(Lab& lab, const Sweep& sweep, const sim::SweepRow& row, unsigned gesture = 0) {
+    const sim::Tile& t = row.experiment.tile;
+    std::vector<Word> words = {{"tile", fmt::format("{}x{}x{}", t.bm, t.bn, t.bk)}};
+    for (const SweepWord w : sweep.axes)
+        if (w == SweepWord::stages || w == SweepWord::raster)
+            words.emplace_back(sim::to_string(w), sim::value_text(w, sim::value_of(row.experiment, w)));
+    lab.change(words, gesture);
+}
 
 struct Range {
     double low = INFINITY, high = 0;
@@ -43,18 +105,36 @@ struct Range {
     }
 };
 
-/// Good is bright: a scale runs from its bright end, and each metric has its own.
-ImU32 heat(Metric metric, float share) { return metric == Metric::time ? viridis(1 - share) : cividis(1 - share); }
+/// Good is bright: a scale runs from its bright end, and bytes have their own.
+ImU32 heat(Metric metric, float share) { return metric == Metric::bytes ? cividis(1 - share) : viridis(1 - share); }
 
-std::string describe(const Map& map, const sim::SweepRow& r) {
+std::string describe(const Sweep& sweep, const sim::SweepRow& r, const MeasuredRow* measured) {
     const sim::Tile& t = r.experiment.tile;
     std::string text = fmt::format("{}×{}×{}", t.bm, t.bn, t.bk);
+    for (const SweepWord w : sweep.axes)
+        if (w == SweepWord::stages || w == SweepWord::raster)
+            text += fmt::format("  {} {}", sim::to_string(w), sim::value_text(w, sim::value_of(r.experiment, w)));
     if (r.rank == 0) return text + "\n" + r.fit.why;
-    text += fmt::format("\n{} {}", tr(Str::predicted), sim::format_us(r.time_us));
+    text += fmt::format("\n{} {} ({} – {})", tr(Str::predicted), sim::format_us(r.time_us),
+                        sim::format_us(r.interval_us[0]), sim::format_us(r.interval_us[1]));
     text += fmt::format("\n{} {}", tr(Str::dram_bytes), sim::format_bytes(static_cast<double>(r.dram_bytes)));
     text += fmt::format("\n{} {}", tr(Str::on_chip), sim::format_kib(static_cast<double>(r.sram_bytes)));
-    text += "\n" + say(r.tie ? Str::rank_tie : Str::rank_of, r.rank, map.sweep.rows.size());
+    text += "\n" + say(r.tie ? Str::rank_tie : Str::rank_of, r.rank, sweep.rows.size());
+    if (r.pareto) text += std::string("\n") + tr(Str::cell_front_tip);
+    if (measured)
+        text += fmt::format("\n{} {}  {}", tr(Str::measured), sim::format_us(*measured->row.time_us),
+                            measured->row.source.empty() ? measured->row.machine : measured->row.source);
     return text;
+}
+
+/// In a cell's corners: a triangle where it is on the front, a double line where it ties with the best.
+void draw_cell_marks(ImDrawList& list, ImVec2 a, ImVec2 b, ImU32 ink, const sim::SweepRow& r) {
+    const float size = std::min({em(0.5f), (b.x - a.x) / 3, (b.y - a.y) / 3});
+    if (size < 2) return;
+    if (r.pareto) list.AddTriangleFilled({a.x, b.y}, {a.x, b.y - size}, {a.x + size, b.y}, ink);
+    if (r.tie)
+        for (const float y : {a.y + size * 0.5f, a.y + size})
+            list.AddLine({a.x + size * 0.4f, y}, {a.x + size * 1.5f, y}, ink, std::max(1.0f, em(0.08f)));
 }
 
 /// Vertical scale with its unit, best on top.
@@ -78,20 +158,16 @@ void colour_bar(const Map& map, const Range& range, ImVec2 at, float width, floa
     }
 }
 
-/// What the frames and marks on the cells mean, at the right end of the line if there is room.
+/// What the frames and marks on the cells mean.
 void legend(Metric metric) {
-    const float line = ImGui::GetTextLineHeight(), gap = em(0.9f), inner = em(0.3f);
-    const auto width = [&](Str s) { return line * 0.8f + inner + ImGui::CalcTextSize(tr(s)).x; };
-    const float need = width(Str::cell_now) + width(Str::cell_best) + width(Str::measured) + 2 * gap;
-    ImGui::SameLine();
-    const float room = ImGui::GetContentRegionAvail().x;
-    if (room < need) {
-        ImGui::NewLine();
-    } else {
-        ImGui::SetCursorPosX(ImGui::GetCursorPosX() + room - need);
-        ImGui::AlignTextToFramePadding();
-    }
+    const float gap = em(0.9f);
+    bool first = true;
+    const auto next = [&](Str name) {
+        if (!first) same_line_if_room(chip_width(tr(name)) + gap);
+        first = false;
+    };
     const auto framed = [&](Str name, ImU32 fill, ImU32 outer, ImU32 inner_edge) {
+        next(name);
         chip(
             [&](ImDrawList& list, ImVec2 c, float size) {
                 const float half = size * 0.36f;
@@ -101,35 +177,86 @@ void legend(Metric metric) {
                 list.AddRectFilled({c.x - half + 3, c.y - half + 3}, {c.x + half - 3, c.y + half - 3}, fill);
             },
             tr(name));
-        ImGui::SameLine(0, gap);
     };
     framed(Str::cell_now, heat(metric, 0.55f), IM_COL32_BLACK, IM_COL32_WHITE);
     framed(Str::cell_best, heat(metric, 0), heat(metric, 0), IM_COL32_BLACK);
+    for (const Str name : {Str::cell_tie, Str::cell_front}) {
+        next(name);
+        sim::SweepRow row;
+        row.tie = name == Str::cell_tie;
+        row.pareto = name == Str::cell_front;
+        chip(
+            [&](ImDrawList& list, ImVec2 c, float size) {
+                const float half = size * 0.36f;
+                const ImU32 fill = heat(metric, 0.1f);
+                list.AddRectFilled({c.x - half, c.y - half}, {c.x + half, c.y + half}, fill);
+                draw_cell_marks(list, {c.x - half, c.y - half}, {c.x + 2 * half, c.y + half}, ink_on(fill), row);
+            },
+            tr(name));
+        if (name == Str::cell_front) tip(tr(Str::cell_front_tip));
+    }
+    next(Str::measured);
     mark_chip(Mark::measured, tr(Str::measured));
 }
 
-void controls(Lab& lab, Metric& metric, bool& this_bk, bool bk_is_known, sim::i64 bk) {
-    if (ImGui::RadioButton(label(Str::by_time), metric == Metric::time)) metric = Metric::time;
-    ImGui::SameLine();
-    if (ImGui::RadioButton(label(Str::by_bytes), metric == Metric::bytes)) metric = Metric::bytes;
-    ImGui::SameLine(0, em(1.2f));
-    ImGui::BeginDisabled(!bk_is_known);
-    ImGui::Checkbox(say(Str::only_bk, bk).append("###only_bk").c_str(), &this_bk);
-    ImGui::EndDisabled();
-    tip(bk_is_known ? tr(Str::only_bk_tip) : say(Str::bk_outside, bk));
-    if (lab.sweeping()) {
-        ImGui::SameLine();
-        ImGui::ProgressBar(static_cast<float>(lab.sweep_progress()), {em(6), ImGui::GetFrameHeight() * 0.8f});
-    } else {
-        legend(metric);
+void axis_combo(Lab& lab, const Sweep& sweep, int axis, Str name) {
+    const SweepWord now = sweep.axes[static_cast<std::size_t>(axis)];
+    ImGui::SetNextItemWidth(em(5.2f));
+    if (ImGui::BeginCombo(axis == 0 ? "##rows" : "##cols", sim::to_string(now).data())) {
+        for (const SweepWord w : sim::all_sweep_words) {
+            if (sweep.space.of(w).empty()) continue;
+            if (!ImGui::Selectable(sim::to_string(w).data(), w == now)) continue;
+            Sweep::Axes axes = sweep.axes;
+            if (axes[static_cast<std::size_t>(1 - axis)] == w) axes[static_cast<std::size_t>(1 - axis)] = now;
+            axes[static_cast<std::size_t>(axis)] = w;
+            lab.sweep_axes = axes;
+        }
+        ImGui::EndCombo();
     }
+    tip(tr(name));
 }
 
-void draw_map(Lab& lab, const Map& map, const Range& range) {
+void controls(Lab& lab, const Sweep& sweep, Metric& metric, bool& only, const std::string& rest, bool rest_is_known,
+              bool any_measured) {
+    axis_combo(lab, sweep, 0, Str::sweep_rows);
+    ImGui::SameLine(0, em(0.4f));
+    ImGui::TextUnformatted("×");
+    ImGui::SameLine(0, em(0.4f));
+    axis_combo(lab, sweep, 1, Str::sweep_cols);
+    struct {
+        Metric metric;
+        Str name;
+    } const metrics[] = {{Metric::time, Str::by_time},
+                         {Metric::bytes, Str::by_bytes},
+                         {Metric::measured, Str::measured},
+                         {Metric::front, Str::by_front}};
+    const float button = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemInnerSpacing.x;
+    for (const auto& m : metrics) {
+        same_line_if_room(button + ImGui::CalcTextSize(tr(m.name)).x);
+        ImGui::BeginDisabled(m.metric == Metric::measured && !any_measured);
+        if (ImGui::RadioButton(label(m.name), metric == m.metric)) metric = m.metric;
+        ImGui::EndDisabled();
+        if (m.metric == Metric::measured && !any_measured) tip(tr(Str::none_measured));
+        if (m.metric == Metric::front) tip(tr(Str::by_front_tip));
+    }
+    const std::string only_text = say(Str::only_rest, rest);
+    same_line_if_room(button + ImGui::CalcTextSize(only_text.c_str()).x);
+    ImGui::BeginDisabled(!rest_is_known || metric == Metric::front);
+    ImGui::Checkbox((only_text + "###only_rest").c_str(), &only);
+    ImGui::EndDisabled();
+    tip(rest_is_known ? tr(Str::only_rest_tip) : say(Str::rest_outside, rest));
+    if (!lab.sweeping()) return;
+    same_line_if_room(em(6));
+    ImGui::ProgressBar(static_cast<float>(lab.sweep_progress()), {em(6), ImGui::GetFrameHeight() * 0.8f});
+}
+
+void draw_map(Lab& lab, const Map& map, const Range& range, const sim::Experiment& now) {
     const float line = ImGui::GetTextLineHeight();
-    float label_width = ImGui::CalcTextSize("bm").x;
-    for (sim::i64 bm : map.sweep.space.bm)
-        label_width = std::max(label_width, ImGui::CalcTextSize(std::to_string(bm).c_str()).x);
+    float label_width = ImGui::CalcTextSize("bm").x, head_width = em(1);
+    for (std::size_t r = 0; r < map.rows(); ++r)
+        label_width = std::max(label_width, ImGui::CalcTextSize(map.label(0, r).c_str()).x);
+    for (std::size_t c = 0; c < map.cols(); ++c)
+        head_width = std::max(head_width, ImGui::CalcTextSize(map.label(1, c).c_str()).x);
     label_width += em(0.5f);
     const float bar_width = em(0.9f), bar_label = ImGui::CalcTextSize("888 GB").x + em(1.2f);
     const ImVec2 room = ImGui::GetContentRegionAvail(), origin = ImGui::GetCursorScreenPos();
@@ -146,21 +273,27 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
     const ImGuiID id = ImGui::GetItemID();
     const bool hovered = ImGui::IsItemHovered(), focused = ImGui::IsItemFocused();
     ImDrawList& list = *ImGui::GetWindowDrawList();
-    const sim::Tile now = lab.is_current() ? lab.analysis()->report.experiment.tile : lab.document.experiment().tile;
 
     const auto every = [&](float need, float have) {
         return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(need / have)));
     };
-    const std::string first = std::to_string(map.sweep.space.bn.front());
-    if (ImGui::CalcTextSize("bm \\ bn ").x < label_width + (cell_w - ImGui::CalcTextSize(first.c_str()).x) / 2)
-        list.AddText({origin.x, origin.y}, colours().dim, "bm \\ bn");
-    const std::size_t skip_c = every(ImGui::CalcTextSize("8888 ").x, cell_w), skip_r = every(line, cell_h);
-    for (std::size_t c = 0; c < map.cols(); c += skip_c)
-        draw_text(list, {cell(0, c).x - cell_w, origin.y}, {cell(0, c).x + 2 * cell_w, origin.y + line}, colours().dim,
-                  std::to_string(map.sweep.space.bn[c]), {0.5f, 0});
+    const std::string corner = map.corner();
+    const std::size_t skip_c = every(head_width + em(0.5f), cell_w), skip_r = every(line, cell_h);
+    const float corner_end = origin.x + ImGui::CalcTextSize(corner.c_str()).x;
+    const auto head_x = [&](std::size_t c) {  // inside the picture, in the middle of its cell where it can be
+        const float w = ImGui::CalcTextSize(map.label(1, c).c_str()).x;
+        return std::min(cell(0, c).x + (cell_w - w) / 2, low.x + size.x + bar_width + bar_label - w);
+    };
+    std::size_t first = 0;  // the corner's words come before the first head that leaves them room
+    if (corner_end + em(0.4f) < low.x + size.x / 2) {
+        list.AddText({origin.x, origin.y}, colours().dim, corner.c_str());
+        while (first < map.cols() && head_x(first) < corner_end + em(0.4f)) ++first;
+    }
+    for (std::size_t c = first; c < map.cols(); c += skip_c)
+        list.AddText({head_x(c), origin.y}, colours().dim, map.label(1, c).c_str());
     for (std::size_t r = 0; r < map.rows(); r += skip_r)
         draw_text(list, {origin.x, cell(r, 0).y}, {low.x - em(0.4f), cell(r, 0).y + cell_h}, colours().dim,
-                  std::to_string(map.sweep.space.bm[r]), {1, 0.5f});
+                  map.label(0, r), {1, 0.5f});
 
     std::optional<std::pair<std::size_t, std::size_t>> at_mouse, at_now;
     const ImVec2 mouse = ImGui::GetIO().MousePos;
@@ -168,35 +301,29 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
         for (std::size_t c = 0; c < map.cols(); ++c) {
             const sim::SweepRow* row = map.at(r, c);
             const ImVec2 a = cell(r, c), b{a.x + cell_w - 1, a.y + cell_h - 1};
-            if (map.sweep.space.bm[r] == now.bm && map.sweep.space.bn[c] == now.bn) at_now = {r, c};
+            if (map.sweep.values(0)[r] == sim::value_of(now, map.sweep.axes[0]) &&
+                map.sweep.values(1)[c] == sim::value_of(now, map.sweep.axes[1]))
+                at_now = {r, c};
             if (hovered && mouse.x >= a.x && mouse.x < a.x + cell_w && mouse.y >= a.y && mouse.y < a.y + cell_h)
                 at_mouse = {r, c};
-            if (!row || row->rank == 0) {
-                list.AddRectFilled(a, b, colours().raised);
-                if (row) draw_hatch(list, a, b, colours().border, em(0.4f));
-                continue;
-            }
-            const double v = map.value(*row);
-            const ImU32 fill = heat(map.metric, range.share(v));
+            const double v = map.value(r, c);
+            const ImU32 fill = std::isnan(v) ? colours().raised : heat(map.metric, range.share(v));
             list.AddRectFilled(a, b, fill);
-            const std::string text = map.text(v);
-            if (cell_h > line && ImGui::CalcTextSize(text.c_str()).x + em(0.3f) < cell_w)
-                draw_text(list, a, b, ink_on(fill), text, {0.5f, 0.5f});
-            if (row->rank == 1) list.AddRect({a.x + 1, a.y + 1}, {b.x - 1, b.y - 1}, ink_on(fill), 0, 0, 2);
+            if (!std::isnan(v)) {
+                const std::string text = map.text(v);
+                const float marks = row && row->rank > 0 && (row->tie || row->pareto) ? em(0.75f) : em(0.15f);
+                if (cell_h > line && ImGui::CalcTextSize(text.c_str()).x + marks + em(0.15f) < cell_w)
+                    draw_text(list, {a.x + marks, a.y}, b, ink_on(fill), text, {0.5f, 0.5f});
+            }
+            if (row && row->rank == 0) draw_hatch(list, a, b, colours().border, em(0.4f));
+            if (row && row->rank > 0 && !std::isnan(v)) draw_cell_marks(list, a, b, ink_on(fill), *row);
+            if (row && row->rank == 1) list.AddRect({a.x + 1, a.y + 1}, {b.x - 1, b.y - 1}, ink_on(fill), 0, 0, 2);
+            if (!map.measured(r, c)) continue;
+            const ImVec2 at{b.x - std::min(em(0.6f), cell_w / 2), a.y + std::min(em(0.6f), cell_h / 2)};
+            draw_mark(list, at, em(0.36f), Mark::measured);
+            list.AddQuad({at.x - em(0.4f), at.y}, {at.x, at.y - em(0.4f)}, {at.x + em(0.4f), at.y},
+                         {at.x, at.y + em(0.4f)}, IM_COL32_BLACK, 1);
         }
-    for (std::size_t i : lab.measured.like(lab.document.experiment())) {
-        const sim::Tile& t = lab.measured.rows()[i].experiment.tile;
-        for (std::size_t r = 0; r < map.rows(); ++r)
-            for (std::size_t c = 0; c < map.cols(); ++c)
-                if (map.sweep.space.bm[r] == t.bm && map.sweep.space.bn[c] == t.bn) {
-                    const ImVec2 a = cell(r, c);
-                    const ImVec2 at{a.x + cell_w - std::min(em(0.6f), cell_w / 2),
-                                    a.y + std::min(em(0.6f), cell_h / 2)};
-                    draw_mark(list, at, em(0.36f), Mark::measured);
-                    list.AddQuad({at.x - em(0.4f), at.y}, {at.x, at.y - em(0.4f)}, {at.x + em(0.4f), at.y},
-                                 {at.x, at.y + em(0.4f)}, IM_COL32_BLACK, 1);
-                }
-    }
     const auto frame = [&](std::pair<std::size_t, std::size_t> rc, float thickness) {
         const ImVec2 a = cell(rc.first, rc.second), b{a.x + cell_w - 1, a.y + cell_h - 1};
         list.AddRect(a, b, IM_COL32_BLACK, 0, 0, thickness + 3);
@@ -206,8 +333,8 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
     if (at_mouse) {
         frame(*at_mouse, 1);
         if (const sim::SweepRow* row = map.at(at_mouse->first, at_mouse->second)) {
-            ImGui::SetTooltip("%s", describe(map, *row).c_str());
-            if (ImGui::IsMouseClicked(0)) lab.take_tile(row->experiment.tile);
+            ImGui::SetTooltip("%s", describe(map.sweep, *row, map.measured(at_mouse->first, at_mouse->second)).c_str());
+            if (ImGui::IsMouseClicked(0)) take(lab, map.sweep, *row);
         }
     }
     if (focused) {
@@ -225,7 +352,7 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
             };
             if (const sim::SweepRow* row =
                     map.at(clamp(from.first, down, map.rows()), clamp(from.second, right, map.cols())))
-                lab.take_tile(row->experiment.tile, id);
+                take(lab, map.sweep, *row, id);
         }
     }
     if (std::isfinite(range.high) && range.high > 0)
@@ -238,45 +365,60 @@ void draw_map(Lab& lab, const Map& map, const Range& range) {
 
 void draw_sweep(Lab& lab) {
     static Metric metric = Metric::time;
-    static bool this_bk = false;
+    static bool only = false;
     const Sweep* sweep = lab.sweep();
     if (!lab.sweep_error().empty()) {
         coloured(colours().error, lab.sweep_error());
         return;
     }
-    if (!sweep || sweep->space.bm.empty() || sweep->space.bn.empty() || sweep->space.bk.empty()) {
+    if (!sweep || sweep->rows.empty() || sweep->values(0).empty() || sweep->values(1).empty()) {
         hint(tr(Str::computing));
         return;
     }
-    const auto& bks = sweep->space.bk;
-    const sim::i64 bk =
-        lab.is_current() ? lab.analysis()->report.experiment.tile.bk : lab.document.experiment().tile.bk;
-    const auto at = std::find(bks.begin(), bks.end(), bk);
-    controls(lab, metric, this_bk, at != bks.end(), bk);
-    const Map map{*sweep, metric, this_bk && at != bks.end(), static_cast<std::size_t>(at - bks.begin())};
+    const sim::Experiment& now = lab.is_current() ? lab.analysis()->report.experiment : lab.document.experiment();
+    std::string rest;
+    bool rest_is_known = true;
+    for (const SweepWord w : rest_of(*sweep)) {
+        rest += fmt::format("{}{} {}", rest.empty() ? "" : " ", sim::to_string(w), sim::value_of(now, w));
+        const auto& all = sweep->space.of(w);
+        rest_is_known &= std::find(all.begin(), all.end(), sim::value_of(now, w)) != all.end();
+    }
+    const Map map = map_of(lab, *sweep, metric, only && rest_is_known, now);
+    const bool any_measured =
+        std::any_of(map.measured_ones.begin(), map.measured_ones.end(), [](auto* m) { return m; });
+    if (metric == Metric::measured && !any_measured) metric = Metric::time;
+    controls(lab, *sweep, metric, only, rest, rest_is_known, any_measured);
+    if (metric == Metric::front)
+        return draw_front(
+            *sweep, now, [&](const sim::SweepRow& r) { return describe(*sweep, r, nullptr); },
+            [&](const sim::SweepRow& r) { take(lab, *sweep, r); });
+    if (metric != map.metric) return;  // the next frame paints by it
+    legend(metric);
     Range range;
     for (std::size_t r = 0; r < map.rows(); ++r)
         for (std::size_t c = 0; c < map.cols(); ++c)
-            if (const sim::SweepRow* row = map.at(r, c); row && row->rank > 0) {
-                range.low = std::min(range.low, map.value(*row));
-                range.high = std::max(range.high, map.value(*row));
+            if (const double v = map.value(r, c); !std::isnan(v)) {
+                range.low = std::min(range.low, v);
+                range.high = std::max(range.high, v);
             }
-    // Tiles within a few percent are ties: a scale too short would paint them as winners and losers.
+    // Choices within a few percent are ties: a scale too short would paint them as winners and losers.
     constexpr double shortest = 1.3;
     range.high = std::max(range.high, range.low * shortest);
-    draw_map(lab, map, range);
+    draw_map(lab, map, range, now);
 }
 
 Sheet sweep_sheet(Lab& lab) {
     const Sweep* sweep = lab.sweep();
     if (!sweep) return {};
-    Sheet sheet = {{"rank", "bm", "bn", "bk", "predicted_us", "dram_bytes", "on_chip_bytes", "why_not"}};
+    Sheet sheet = {{"rank", "bm", "bn", "bk", "stages", "raster", "predicted_us", "dram_bytes", "on_chip_bytes", "tie",
+                    "pareto", "why_not"}};
     for (const sim::SweepRow& r : sweep->rows) {
         const sim::Tile& t = r.experiment.tile;
         const bool ok = r.rank > 0;
         sheet.push_back({ok ? std::to_string(r.rank) : "", std::to_string(t.bm), std::to_string(t.bn),
-                         std::to_string(t.bk), ok ? fmt::format("{:.6g}", r.time_us) : "",
-                         ok ? std::to_string(r.dram_bytes) : "", std::to_string(r.sram_bytes), r.fit.why});
+                         std::to_string(t.bk), std::to_string(r.experiment.stages), sim::to_string(r.experiment.raster),
+                         ok ? fmt::format("{:.6g}", r.time_us) : "", ok ? std::to_string(r.dram_bytes) : "",
+                         std::to_string(r.sram_bytes), r.tie ? "1" : "0", r.pareto ? "1" : "0", r.fit.why});
     }
     return sheet;
 }

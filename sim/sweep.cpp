@@ -83,12 +83,13 @@ void mark_pareto(std::vector<SweepRow>& rows) {
     }
 }
 
-/// Steps of a factor of two by which two tiles differ.
-double distance(const Tile& a, const Tile& b) {
+/// Steps of a factor of two by which two tiles differ, and of one by which other words do.
+double distance(const Experiment& a, const Experiment& b) {
     const auto steps = [](i64 x, i64 y) {
         return std::abs(std::log2(static_cast<double>(x) / static_cast<double>(y)));
     };
-    return steps(a.bm, b.bm) + steps(a.bn, b.bn) + steps(a.bk, b.bk);
+    return steps(a.tile.bm, b.tile.bm) + steps(a.tile.bn, b.tile.bn) + steps(a.tile.bk, b.tile.bk) +
+           std::abs(a.stages - b.stages) + (a.raster == b.raster ? 0 : 1);
 }
 
 /// Those of `rows` (by index, ranked) to choose from: the best, its ties, and four at least.
@@ -113,8 +114,7 @@ std::vector<std::size_t> worth_measuring(const std::vector<SweepRow>& rows, cons
         for (const std::size_t i : from) {
             double nearest = INFINITY;
             for (const std::size_t t : taken)
-                nearest =
-                    i == t ? -INFINITY : std::min(nearest, distance(rows[i].experiment.tile, rows[t].experiment.tile));
+                nearest = i == t ? -INFINITY : std::min(nearest, distance(rows[i].experiment, rows[t].experiment));
             if (nearest > farthest) {
                 farthest = nearest;
                 best = i;
@@ -124,6 +124,12 @@ std::vector<std::size_t> worth_measuring(const std::vector<SweepRow>& rows, cons
     }
     std::sort(taken.begin(), taken.end());
     return taken;
+}
+
+/// Depths of the pipeline to choose from; none where it has only one.
+std::vector<i64> stage_counts(const Experiment& e) {
+    if (e.stages <= 1 || e.pipeline == Pipeline::double_buffered) return {};
+    return {2, 3, 4, 5, 6, 7, 8};
 }
 
 /// The experiment with each other word of its device's kind changed, one at a time.
@@ -138,8 +144,7 @@ std::vector<Experiment> variations_of(const Experiment& e, const Device& d) {
         for (const Raster r : {Raster{Raster::along_n, 0}, Raster{Raster::along_m, 0}, Raster{Raster::grouped, 4},
                                Raster{Raster::grouped, 8}, Raster{Raster::grouped, 16}, Raster{Raster::hilbert, 0}})
             with([&](Experiment& x) { x.raster = r; });
-        if (e.stages > 1 && e.pipeline != Pipeline::double_buffered)
-            for (int stages = 2; stages <= 8; ++stages) with([&](Experiment& x) { x.stages = stages; });
+        for (const i64 stages : stage_counts(e)) with([&](Experiment& x) { set(x, SweepWord::stages, stages); });
         with([](Experiment& x) { x.schedule = {Schedule::persistent, 1}; });
         with([](Experiment& x) { x.schedule = {Schedule::stream_k, 1}; });
         for (int splits = 2; splits <= 32; splits *= 2)
@@ -168,7 +173,67 @@ bool better(const SweepRow& a, const SweepRow& b) {
 
 }  // namespace
 
-TileSpace tile_space(const Experiment& e, const Device& d) {
+std::string_view to_string(SweepWord word) {
+    constexpr std::array<std::string_view, all_sweep_words.size()> names = {"bm", "bn", "bk", "stages", "raster"};
+    return names[static_cast<std::size_t>(word)];
+}
+
+namespace {
+
+// The rasters without a group size, as values of SweepWord::raster.
+constexpr i64 of_along_n = 1, of_along_m = 0, of_hilbert = -1;
+
+Raster raster_of(i64 value) {
+    if (value == of_hilbert) return {Raster::hilbert, 0};
+    if (value == of_along_m) return {Raster::along_m, 0};
+    if (value == of_along_n) return {Raster::along_n, 0};
+    return {Raster::grouped, static_cast<int>(value)};
+}
+
+}  // namespace
+
+i64 value_of(const Experiment& e, SweepWord word) {
+    switch (word) {
+        case SweepWord::bm: return e.tile.bm;
+        case SweepWord::bn: return e.tile.bn;
+        case SweepWord::bk: return e.tile.bk;
+        case SweepWord::stages: return e.stages;
+        case SweepWord::raster: break;
+    }
+    return e.raster.kind == Raster::hilbert   ? of_hilbert
+           : e.raster.kind == Raster::along_m ? of_along_m
+           : e.raster.kind == Raster::along_n ? of_along_n
+                                              : e.raster.group;
+}
+
+void set(Experiment& e, SweepWord word, i64 value) {
+    switch (word) {
+        case SweepWord::bm: e.tile.bm = value; break;
+        case SweepWord::bn: e.tile.bn = value; break;
+        case SweepWord::bk: e.tile.bk = value; break;
+        case SweepWord::stages: e.stages = static_cast<int>(value); break;
+        case SweepWord::raster: e.raster = raster_of(value); break;
+    }
+}
+
+std::string value_text(SweepWord word, i64 value) {
+    return word == SweepWord::raster ? to_string(raster_of(value)) : std::to_string(value);
+}
+
+const std::vector<i64>& TileSpace::of(SweepWord word) const {
+    switch (word) {
+        case SweepWord::bm: return bm;
+        case SweepWord::bn: return bn;
+        case SweepWord::bk: return bk;
+        case SweepWord::stages: return stages;
+        case SweepWord::raster: break;
+    }
+    return raster;
+}
+
+namespace {
+
+TileSpace tiles_of(const Experiment& e, const Device& d) {
     const Dtype t = e.dense.dtype;
     TileSpace s;
     switch (d.kind) {
@@ -207,37 +272,55 @@ TileSpace tile_space(const Experiment& e, const Device& d) {
             s.bk = scaled({32, 64, 128, 256}, t);
             break;
     }
+    s.stages = stage_counts(e);
+    s.raster = {of_hilbert, of_along_m, of_along_n, 2, 4, 8, 16, 32};
+    return s;
+}
+
+}  // namespace
+
+TileSpace tile_space(const Experiment& e, const Device& d) {
+    TileSpace s = tiles_of(e, d);
+    std::sort(s.bk.begin(), s.bk.end());  // an untiled reduction may lie between the others
     return s;
 }
 
 std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const SweepOptions& options) {
     const Device& d = devices.at(e.device);
     Experiment one = e;
-    if (e.pass == Pass::train) {  // the forward tile is swept; the backward passes keep theirs
-        Tile keep = one.tile;
-        one.tile = {1, 1, 1};
-        resolve_best(one, d);
-        one.tile = keep;
+    const auto varied = [&](SweepWord word) {
+        return std::find(options.over.begin(), options.over.end(), word) != options.over.end();
+    };
+    const bool whole_tile = varied(SweepWord::bm) && varied(SweepWord::bn) && varied(SweepWord::bk);
+    if (whole_tile) one.tile = {1, 1, 1};  // under train the forward tile is swept; the backward passes keep theirs
+    if (const Fit resolved = resolve_best(one, d); !resolved.ok() && !whole_tile) {
+        SweepRow none;
+        none.experiment = e;
+        none.fit = resolved;
+        return {none};
     }
     const TileSpace space = tile_space(e, d);
     const double least_us = bound(e, d).time_us;
+    std::vector<Experiment> candidates = {one};
+    for (const SweepWord word : all_sweep_words) {
+        if (!varied(word) || space.of(word).empty()) continue;
+        std::vector<Experiment> more;
+        for (const Experiment& c : candidates)
+            for (const i64 value : space.of(word)) set(more.emplace_back(c), word, value);
+        candidates = std::move(more);
+    }
     std::vector<SweepRow> rows;
-    const double steps =
-        static_cast<double>(space.bm.size() * space.bn.size()) + static_cast<double>(options.replay_best);
+    const double steps = static_cast<double>(candidates.size()) + static_cast<double>(options.replay_best);
     double done = 0;
     const auto tick = [&] {
         done += 1;
         if (options.progress) options.progress(std::min(1.0, done / steps));
         return !options.stop.stop_requested();
     };
-    for (i64 bm : space.bm)
-        for (i64 bn : space.bn) {
-            for (i64 bk : space.bk) {
-                one.tile = {bm, bn, bk};
-                rows.push_back(evaluate(one, d, Count::closed_form, least_us));
-            }
-            if (!tick()) return rows;
-        }
+    for (const Experiment& c : candidates) {
+        rows.push_back(evaluate(c, d, Count::closed_form, least_us));
+        if (!tick()) return rows;
+    }
     std::stable_sort(rows.begin(), rows.end(), better);
     std::size_t replays = 0;
     for (double requests = 0; replays < rows.size() && static_cast<i64>(replays) < options.replay_best; ++replays) {

@@ -1,9 +1,12 @@
 #pragma once
 // Every legal tile of a stated space, ranked.
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/report.hpp"
@@ -24,9 +27,22 @@ struct SweepRow {
     double gain = 1;        ///< of a variation: the time of what it varies over its own, counted alike
 };
 
-/// The candidate tiles of one pass on a device: the axes of the sweep and of the heat map.
+/// The words that a sweep can vary. The value of `raster` is the rows of a group: 1 = along_n, 0 = along_m,
+/// -1 = hilbert.
+enum class SweepWord { bm, bn, bk, stages, raster };
+inline constexpr std::array all_sweep_words = {SweepWord::bm, SweepWord::bn, SweepWord::bk, SweepWord::stages,
+                                               SweepWord::raster};
+std::string_view to_string(SweepWord);
+i64 value_of(const Experiment& e, SweepWord word);
+void set(Experiment& e, SweepWord word, i64 value);
+/// "128"; "grouped:8" of a raster.
+std::string value_text(SweepWord word, i64 value);
+
+/// The candidate values of one pass on a device, ascending: the axes of the sweep and of the heat map. Stages and
+/// raster are empty where the device or the pipeline has none to choose.
 struct TileSpace {
-    std::vector<i64> bm, bn, bk;
+    std::vector<i64> bm, bn, bk, stages, raster;
+    const std::vector<i64>& of(SweepWord word) const;
 };
 TileSpace tile_space(const Experiment& e, const Device& d);
 
@@ -35,6 +51,9 @@ struct SweepOptions {
     i64 most_requests = 100'000'000;  ///< and stop where those replays would make more tile requests
     std::stop_token stop;
     std::function<void(double fraction)> progress;  ///< called now and then, from the calling thread
+    /// What is varied; every other word stays as the experiment says (a tile "best" is resolved first). A word without
+    /// values here stays too.
+    std::vector<SweepWord> over = {SweepWord::bm, SweepWord::bn, SweepWord::bk};
 };
 /// Ranked rows, rejected ones last. Times are by closed form, the best ones recounted where asked.
 std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const SweepOptions& options = {});

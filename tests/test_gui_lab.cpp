@@ -189,6 +189,28 @@ TEST_CASE("the sweep's cells are walked by the arrow keys") {
     CHECK(robot.tile().bn == space.bn[1]);
 }
 
+TEST_CASE("any two words make the sweep's map, and a click takes both") {
+    Robot robot("h200-sxm 4096x4096x4096 bf16 forward fused tile 128x256x64", {}, 1000, 700, "sweep");
+    robot.lab->sweep_axes = {sim::SweepWord::stages, sim::SweepWord::raster};
+    robot.rest();
+    CHECK(robot.sees("stages \\ raster"));
+    const ImVec4 row = robot.box("3"), column = robot.box("grouped:8");
+    robot.screen.click({(column.x + column.z) / 2, (row.y + row.w) / 2});
+    robot.rest();
+    CHECK(robot.lab->document.experiment().stages == 3);
+    CHECK(robot.lab->document.experiment().raster == sim::Raster{sim::Raster::grouped, 8});
+    robot.key(ImGuiMod_Ctrl | ImGuiKey_Z);
+    CHECK(robot.lab->document.experiment().raster == sim::Raster{});
+    robot.lab->paste("tpu-v5e 4096x4096x4096 f32 forward fused tile 512x512x512");  // which has neither
+    robot.rest();
+    CHECK(robot.sees("bm \\ bn"));
+    robot.lab->sweep_axes = {sim::SweepWord::bk, sim::SweepWord::bm};
+    robot.rest();
+    CHECK(robot.sees("bk \\ bm"));
+    robot.click("front");
+    CHECK(robot.sees("on chip"));
+}
+
 TEST_CASE("what the mouse is on is lit in every view") {
     Robot robot(ragged);
     const ImVec4 w = robot.box("W  300×700");

@@ -8,12 +8,13 @@
 
 #include "gui/headless.hpp"
 #include "gui/raster.hpp"
+#include "tests/png.hpp"
 
 namespace {
 
 /// A draw list of our own over an untextured context, rasterised on black.
 class Canvas {
-  public:
+public:
     Canvas(int width, int height) : list(ImGui::GetDrawListSharedData()), width_(width), height_(height) {
         list._ResetForNewFrame();
         list.PushTexture(ImGui::GetIO().Fonts->TexRef);
@@ -30,7 +31,7 @@ class Canvas {
     }
     ImDrawList list;
 
-  private:
+private:
     int width_, height_;
 };
 
@@ -38,63 +39,8 @@ gui::Headless empty_screen() {
     return {64, 64, {}, [] {}};
 }
 
-/// Inflates a zlib stream of fixed-code blocks: an oracle for the compressor, from RFC 1951 alone.
-std::string inflate(const std::string& in) {
-    std::size_t bit = 16;  // past the zlib header
-    const auto next = [&] {
-        const unsigned value = static_cast<unsigned char>(in.at(bit / 8)) >> (bit % 8) & 1u;
-        ++bit;
-        return value;
-    };
-    const auto low_first = [&](int count) {
-        unsigned v = 0;
-        for (int i = 0; i < count; ++i) v |= next() << i;
-        return v;
-    };
-    const auto high_first = [&](int count) {
-        unsigned v = 0;
-        for (int i = 0; i < count; ++i) v = v << 1 | next();
-        return v;
-    };
-    REQUIRE(next() == 1);
-    REQUIRE(low_first(2) == 1);
-    std::string out;
-    for (;;) {
-        unsigned code = high_first(7), symbol = 256 + code;
-        if (code > 0x17) {
-            code = code << 1 | high_first(1);
-            if (code >= 0x30 && code <= 0xbf)
-                symbol = code - 0x30;
-            else if (code >= 0xc0 && code <= 0xc7)
-                symbol = 280 + code - 0xc0;
-            else
-                symbol = 144 + (code << 1 | high_first(1)) - 0x190;
-        }
-        if (symbol < 256) {
-            out += static_cast<char>(symbol);
-            continue;
-        }
-        if (symbol == 256) return out;
-        // The bases by their rule: eight of width 1, then four of each doubled width; 258 stands alone.
-        const unsigned index = symbol - 257;
-        unsigned length = 3;
-        for (unsigned i = 0; i < index; ++i) length += 1u << (i < 8 ? 0 : i / 4 - 1);
-        if (index == 28) length = 258;
-        length += low_first(index < 8 || index == 28 ? 0 : static_cast<int>(index / 4 - 1));
-        const unsigned d = high_first(5);
-        unsigned distance = 1;
-        for (unsigned i = 0; i < d; ++i) distance += 1u << (i < 4 ? 0 : i / 2 - 1);
-        distance += low_first(d < 4 ? 0 : static_cast<int>(d / 2 - 1));
-        REQUIRE(distance <= out.size());
-        for (unsigned i = 0; i < length; ++i) out += out[out.size() - distance];
-    }
-}
-
-std::uint32_t big_endian(const std::string& s, std::size_t at) {
-    std::uint32_t v = 0;
-    for (std::size_t i = 0; i < 4; ++i) v = v << 8 | static_cast<unsigned char>(s.at(at + i));
-    return v;
-}
+using png::big_endian;
+using png::inflate;
 
 }  // namespace
 

@@ -140,3 +140,49 @@ TEST_CASE("skinny, deep and tiny layers, and a part of the SMs, are swept like a
     // One row of outputs: a tile of few rows is not slower than one of many, most of which are padding.
     CHECK(of("a100-sxm4-80gb 1x4096x4096 f16 forward fused tile best").front().experiment.tile.bm <= 32);
 }
+
+TEST_CASE("stages and raster are swept like the tile, and every other word stays as it was said") {
+    const Experiment e =
+        parse_experiment("h200-sxm 4096x4096x4096 bf16 forward fused tile 128x256x64 stages 3", tests::catalogue());
+    SweepOptions options;
+    options.over = {SweepWord::stages, SweepWord::raster};
+    const auto rows = sweep(e, tests::catalogue(), options);
+    const TileSpace space = tile_space(e, tests::catalogue().at(e.device));
+    CHECK(rows.size() == space.stages.size() * space.raster.size());
+    for (const SweepRow& r : rows) {
+        CHECK(r.experiment.tile == e.tile);
+        if (!r.fit.ok()) continue;
+        Experiment alone = e;
+        set(alone, SweepWord::stages, r.experiment.stages);
+        set(alone, SweepWord::raster, value_of(r.experiment, SweepWord::raster));
+        CHECK(alone == r.experiment);
+        CHECK(predict(alone, tests::catalogue(), {Count::closed_form, {}}).predicted->time_us ==
+              doctest::Approx(r.time_us));
+    }
+    const SweepAdvice a = advise(rows, tests::catalogue());
+    CHECK(std::adjacent_find(a.measure.begin(), a.measure.end()) == a.measure.end());
+}
+
+TEST_CASE("a swept word is read back as it was set, and its text is the experiment's own word") {
+    Experiment e = parse_experiment("h200-sxm 4096x4096x4096 bf16 forward fused tile 128x256x64", tests::catalogue());
+    const TileSpace space = tile_space(e, tests::catalogue().at(e.device));
+    for (const SweepWord word : all_sweep_words) {
+        CHECK(std::is_sorted(space.of(word).begin(), space.of(word).end()));
+        for (const i64 value : space.of(word)) {
+            set(e, word, value);
+            CHECK(value_of(e, word) == value);
+            if (word == SweepWord::raster) CHECK(value_text(word, value) == to_string(e.raster));
+        }
+    }
+    const Experiment tpu = parse_experiment("tpu-v5e 1024x1024x1024 f32 forward fused tile best", tests::catalogue());
+    CHECK(tile_space(tpu, tests::catalogue().at(tpu.device)).stages.empty());
+}
+
+TEST_CASE("a sweep of one word of a tile that cannot be resolved says why in its one row") {
+    Experiment e = parse_experiment("h200-sxm 4096x4096x4096 bf16 forward fused tile best", tests::catalogue());
+    SweepOptions options;
+    options.over = {SweepWord::stages};
+    const auto rows = sweep(e, tests::catalogue(), options);
+    REQUIRE(rows.front().fit.ok());
+    CHECK_FALSE(rows.front().experiment.tile.is_best());
+}
