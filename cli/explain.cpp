@@ -7,6 +7,7 @@
 
 #include "cli/capacity.hpp"
 #include "cli/counted.hpp"
+#include "cli/inside.hpp"
 #include "cli/page.hpp"
 #include "cli/published.hpp"
 #include "cli/story.hpp"
@@ -74,6 +75,21 @@ std::string rivals(const std::vector<MeasuredGroup>& groups, int width) {
     return shown ? heading("Measured of this layer in other ways") + table.text(2, width) : "";
 }
 
+/// The parts asked for by an option, alone; empty where none was.
+std::string parts(const Arguments& arguments, const sim::Report& r, const sim::Catalogue& devices, int width) {
+    const sim::Device& d = devices.at(r.experiment.device);
+    const std::optional<int> step = arguments.count("--step");
+    std::string out;
+    if (arguments.has("--formulas")) out += formulas_text(r, d, width);
+    if (arguments.has("--rows")) out += onset_text(r.experiment, devices, width);
+    const bool inside = arguments.has("--timeline") || arguments.has("--tiles") || step;
+    if (inside && !r.fit.ok()) return out + paragraphs("Does not fit", {r.fit.why}, width);
+    if (arguments.has("--timeline")) out += timeline_text(r, d);
+    if (arguments.has("--tiles")) out += tiles_text(r.experiment, d);
+    if (step) out += step_text(r.experiment, d, *step);
+    return out;
+}
+
 int explain(const Arguments& arguments, Session& session) {
     const std::string text = arguments.words.empty() ? std::string(default_experiment) : arguments.words[0];
     std::optional<double> claim;
@@ -92,6 +108,10 @@ int explain(const Arguments& arguments, Session& session) {
     const int width = session.terminal().width;
 
     std::string page = sim::to_string(r.experiment, devices) + '\n' + subject_text(r, d, width);
+    if (const std::string asked_for = parts(arguments, r, devices, width); !asked_for.empty()) {
+        session.out() << page + asked_for;
+        return r.fit.ok() ? done : does_not_fit;
+    }
     if (!r.fit.ok()) page += paragraphs("Does not fit", {r.fit.why}, width);
 
     const std::vector<MeasuredGroup> measured = published(r.experiment, devices);
@@ -144,7 +164,12 @@ const Verb explain_verb = {
     .most = 1,
     .joins = true,
     .options = {{"--backend", "glass", "run its kernel on the processor too, and show the source with its counts"},
-                {"--claim", "TIME", "judge a claimed time (2107us, 35ms) by the inequality it breaks"}},
+                {"--claim", "TIME", "judge a claimed time (2107us, 35ms) by the inequality it breaks"},
+                {"--formulas", "", "only how each number was computed, with the metric that would check it"},
+                {"--timeline", "", "only what runs when: waves, copies, stores and waits"},
+                {"--tiles", "", "only the order in which the output tiles are taken"},
+                {"--step", "N", "only step N: hits and misses, what is held on chip, what was dropped"},
+                {"--rows", "", "only from how many rows (tokens) on fusing, tile and raster matter"}},
     .run = explain,
 };
 

@@ -94,6 +94,18 @@ void line(const char* id, const std::vector<double>& x, const std::vector<double
     ImPlot::PlotLine(id, x.data(), y.data(), static_cast<int>(x.size()), spec);
 }
 
+constexpr float name_share = 0.42f;  // of the plot's height: a longer device name is left to the tooltip
+
+/// How far the axis goes beyond `y1`, as a factor, so that the upright names lie above all curves.
+double room_for_names(const Curves& c, const std::string& here, double y0, double y1, float height) {
+    float longest = 0;
+    for (const sim::DeviceL2& l2 : c.capacity->devices)
+        if (const float length = ImGui::CalcTextSize(owners(l2, here).c_str()).x; length < height * name_share)
+            longest = std::max(longest, length);
+    const double share = (longest + em(1)) / height;
+    return std::max(2.2, std::pow(y1 / y0, share / (1 - share)));
+}
+
 /// The L2 sizes of devices, upright along the top; the one in use stands out.
 void device_lines(const Curves& c, const std::string& here, Labels& labels, ImVec2 low, ImVec2 high) {
     ImDrawList& list = *ImPlot::GetPlotDrawList();
@@ -113,7 +125,7 @@ void device_lines(const Curves& c, const std::string& here, Labels& labels, ImVe
     for (std::size_t i : order) {
         const std::string name = owners(c.capacity->devices[i], here);
         const float length = ImGui::CalcTextSize(name.c_str()).x;
-        if (length < (high.y - low.y) * 0.6f)
+        if (length < (high.y - low.y) * name_share)
             labels.place_upright({x_of(i) + em(0.15f), low.y + length + em(0.3f)}, name,
                                  i == c.here ? colours().text : colours().dim);
     }
@@ -142,10 +154,12 @@ void plot(Lab& lab, const Curves& c, bool others) {
     ImPlot::SetupAxes(tr(Str::capacity_axis), tr(Str::dram_bytes));
     ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
     ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
+    y0 /= 1.3;
+    const float height = std::max(em(13), room.y) - em(3.2f);
+    y1 *= room_for_names(c, here, y0, y1, height);
     static ImGuiID shown = 0;
     const ImGuiID scene = ImGui::GetID(sim::to_string(lab.document.experiment(), *lab.document.devices()).c_str());
-    ImPlot::SetupAxesLimits(c.x.front(), c.x.back(), y0 / 1.3, y1 * 2.2,
-                            shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
+    ImPlot::SetupAxesLimits(c.x.front(), c.x.back(), y0, y1, shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
     shown = scene;
     std::vector<double> at;
     std::vector<std::string> names;
@@ -157,7 +171,7 @@ void plot(Lab& lab, const Curves& c, bool others) {
     std::vector<const char*> shown_names;
     for (const std::string& n : names) shown_names.push_back(n.c_str());
     ImPlot::SetupAxisTicks(ImAxis_X1, at.data(), static_cast<int>(at.size()), shown_names.data());
-    Ticks(y0 / 1.3, y1 * 2.2, std::max(em(5), room.y - em(3)), ImGui::GetTextLineHeight() * 1.3f, [](double v) {
+    Ticks(y0, y1, std::max(em(5), room.y - em(3)), ImGui::GetTextLineHeight() * 1.3f, [](double v) {
         return sim::format_bytes(v);
     }).setup(ImAxis_Y1);
 

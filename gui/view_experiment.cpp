@@ -12,6 +12,7 @@
 #include "gui/lab.hpp"
 #include "gui/presets.hpp"
 #include "gui/views.hpp"
+#include "sim/onset.hpp"
 
 namespace gui {
 namespace {
@@ -118,6 +119,38 @@ void preset_row(Lab& lab) {
         ImGui::EndCombo();
     }
     if (now) tip(std::string(now->source) + "\n" + say(Str::preset_note, now->activation));
+}
+
+std::vector<sim::OnsetRow> onset(const Computations::Question& q, const Job& job) {
+    return sim::onset(q.experiment, *q.devices, job.stop, job.progress);
+}
+
+/// For a known model: at how many tokens fusing, tile and raster matter, and what its own activation changes.
+void onset_rows(Lab& lab) {
+    const Preset* now = preset_of(lab.document.experiment().dense);
+    if (!now) return;
+    Computations::Question q = lab.question();
+    sim::Dense any_tokens = q.experiment.dense;  // the answer hangs on device and layer alone
+    any_tokens.m = 1;
+    q.experiment = sim::usual_experiment(lab.document.device(), any_tokens, sim::Pass::forward, sim::Fusion::fused);
+    const auto reply = lab.computed.ask(onset, q);
+    if (!reply.answer || !reply.current) return hint(tr(Str::computing));
+    struct {
+        Str what;
+        double sim::OnsetRow::*share;
+        double least;
+    } const kinds[] = {{Str::onset_fusing, &sim::OnsetRow::fusing, sim::fusing_matters},
+                       {Str::onset_tile, &sim::OnsetRow::tile, sim::tile_matters},
+                       {Str::onset_raster, &sim::OnsetRow::raster, sim::raster_matters}};
+    for (const auto& k : kinds) {
+        const sim::OnsetRange at = sim::where(*reply.answer, k.share, k.least);
+        hint(at.first == 0 ? say(Str::onset_nowhere, tr(k.what))
+                           : say(Str::onset_matters, tr(k.what), at.first, at.last, at.at,
+                                 fmt::format("{:.0f} %", 100 * at.most)));
+        tip(tr(Str::onset_tip));
+    }
+    if (std::string_view(now->activation) != "ReLU")
+        hint(say(now->gated() ? Str::onset_gated : Str::onset_plain, now->activation));
 }
 
 void layer_rows(Lab& lab) {
@@ -345,6 +378,7 @@ void draw_experiment(Lab& lab) {
         layer_rows(lab);
         ImGui::EndTable();
     }
+    onset_rows(lab);
     ImGui::SeparatorText(tr(Str::schedule));
     if (begin_form("schedule")) {
         schedule_rows(lab);

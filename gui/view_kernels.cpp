@@ -59,7 +59,7 @@ void ladder(Lab& lab, const Chosen& c) {
     for (const kernels::DeviceRung& r : kernels::device_rungs()) {
         const std::string id(r.id);
         const float width = ImGui::CalcTextSize(id.c_str()).x + 2 * ImGui::GetStyle().FramePadding.x;
-        same_line_if_room(width);
+        if (&r != &kernels::device_rungs().front()) same_line_if_room(width);
         const bool is_it = c.experiment.rung == r.id;
         if (is_it) ImGui::PushStyleColor(ImGuiCol_Text, colours().accent);
         if (ImGui::Button(id.c_str())) lab.change({{"rung", id}});

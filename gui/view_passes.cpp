@@ -66,6 +66,17 @@ const char* formula(sim::Pass pass) {
     return pass == sim::Pass::forward ? "Y = relu(X·W)" : pass == sim::Pass::dgrad ? "dX = dZ·Wᵀ" : "dW = Xᵀ·dZ";
 }
 
+/// "4096×4096", or what still fits of it: "4096²", "4k×14k".
+std::string fits_or_short(i64 rows, i64 cols, const std::string& whole, float room) {
+    const auto fits = [&](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x <= room; };
+    if (fits(whole)) return whole;
+    if (rows == cols && fits(fmt::format("{}²", rows))) return fmt::format("{}²", rows);
+    const auto brief = [](i64 n) {
+        return n < 1000 ? std::to_string(n) : fmt::format("{:.3g}k", static_cast<double>(n) / 1000);
+    };
+    return fmt::format("{}×{}", brief(rows), brief(cols));
+}
+
 /// Left operand, right operand and output of the pass's matmul in one row, each in proportion, its residual as a
 /// corner.
 void matrices(Lab& lab, const sim::Kernel& k) {
@@ -109,8 +120,9 @@ void matrices(Lab& lab, const sim::Kernel& k) {
         if (s.residual) label_text += std::string(" + ") + std::string(symbol(s.residual->tensor.name));
         draw_text(list, {x, at.y + tallest + em(0.1f)}, {x + room, at.y + tallest + line + em(0.1f)}, colours().text,
                   label_text, {0.5f, 0});
-        draw_text(list, {x, at.y + tallest + line}, {x + room, at.y + height}, colours().dim,
-                  fmt::format("{}×{}", s.rows, s.cols), {0.5f, 0});
+        const std::string whole = fmt::format("{}×{}", s.rows, s.cols),
+                          shown = fits_or_short(s.rows, s.cols, whole, room);
+        draw_text(list, {x, at.y + tallest + line}, {x + room, at.y + height}, colours().dim, shown, {0.5f, 0});
         if (i > 0)
             draw_text(list, {x - sign, at.y}, {x, at.y + tallest}, colours().dim, i == 1 ? "·" : "=", {0.5f, 0.5f});
         if (ImGui::IsMouseHoveringRect(low, high) && ImGui::IsWindowHovered()) lab.light(name);
@@ -167,7 +179,7 @@ void choice_row(Lab& lab, const OnePass& p, const sim::FusionChoice& c, double s
     std::string text = c.words + "\n" + std::string(tr(Str::predicted)) + " " + time + "\n" +
                        std::string(tr(Str::dram_bytes)) + " " + bytes;
     text += "\n" + std::string(tr(Str::formula_energy)) + " " +
-            sim::format_joules(sim::energy(c.report, lab.document.device()).all.joules);
+            sim::format_joules(sim::energy(c.report, lab.document.device()).all.joules, "–");
     if (!now.validated) text += "\n" + std::string(tr(Str::unvalidated));
     if (!c.same_work) text += "\n" + std::string(tr(Str::less_work));
     text += "\n" + std::string(tr(Str::take_choice));

@@ -214,7 +214,7 @@ void energy_rows(Lab& lab, const sim::Report& r) {
         std::string name = term_name(t.name);
         for (const Level l : {Level::sram, Level::l1, Level::l2, Level::dram})
             if (sim::to_string(l) == t.name) name = display_name(d, l);
-        rows.push_back({name, t.joules(), sim::format_each(t)});
+        rows.push_back({name, t.joules(), sim::format_each(t, "–")});
     }
     rows.push_back(
         {tr(Str::energy_all), e.all.joules, e.all.capped ? say(Str::energy_capped, e.limit_watts) : std::string()});
@@ -223,13 +223,13 @@ void energy_rows(Lab& lab, const sim::Report& r) {
     for (const Row& row : rows) {
         low = std::min(low, row.joules.low);
         names = std::max(names, ImGui::CalcTextSize(row.name.c_str()).x);
-        values = std::max(values, ImGui::CalcTextSize(sim::format_joules(row.joules).c_str()).x);
+        values = std::max(values, ImGui::CalcTextSize(sim::format_joules(row.joules, "–").c_str()).x);
         eaches = std::max(eaches, ImGui::CalcTextSize(row.each.c_str()).x);
     }
     const float gap = em(0.8f), height = ImGui::GetTextLineHeight() + em(0.35f),
                 width = ImGui::GetContentRegionAvail().x;
     names = std::min(names * 1.1f, width * 0.3f);  // the last one is bold
-    values *= 1.05f;
+    values *= 1.15f;
     if (width - names - values - eaches - 3 * gap < em(6)) eaches = -gap;
     const float bars = std::max(em(1), width - names - values - eaches - 3 * gap);
     ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -249,13 +249,14 @@ void energy_rows(Lab& lab, const sim::Report& r) {
                      {std::max(place(row.joules.low) + em(0.2f), place(row.joules.high)), bottom - em(0.25f)},
                      colour_of(Mark::unvalidated), 0, 0, std::max(1.5f, em(0.1f)));
         x += bars + gap;
-        draw_text(list, {x, at.y}, {x + values, bottom}, colours().text, sim::format_joules(row.joules), {1, 0.5f});
+        draw_text(list, {x, at.y}, {x + values, bottom}, colours().text, sim::format_joules(row.joules, "–"),
+                  {1, 0.5f});
         x += values + gap;
         if (whole) ImGui::PopFont();
         if (eaches > 0) draw_text(list, {x, at.y}, {x + eaches, bottom}, colours().dim, row.each);
         ImGui::InvisibleButton(("##energy" + row.name).c_str(), {width, height}, ImGuiButtonFlags_EnableNav);
         asks_formula(lab, sim::Formula::energy);
-        copyable(row.name + "\t" + sim::format_joules(row.joules), ("copy energy" + row.name).c_str());
+        copyable(row.name + "\t" + sim::format_joules(row.joules, "–"), ("copy energy" + row.name).c_str());
         tip(tr(Str::energy_tip));
     }
 }

@@ -135,14 +135,14 @@ std::string format_joules(double joules) {
     return fmt::format("{} {}", three(joules / p.size), p.name);
 }
 
-std::string format_joules(const Span& joules) {
+std::string format_joules(const Span& joules, std::string_view between) {
     const Prefix &low = prefix_of(joules.low), &high = prefix_of(joules.high);
-    if (&low != &high) return fmt::format("{} to {}", format_joules(joules.low), format_joules(joules.high));
-    return fmt::format("{} to {}", three(joules.low / low.size), format_joules(joules.high));
+    if (&low != &high) return fmt::format("{}{}{}", format_joules(joules.low), between, format_joules(joules.high));
+    return fmt::format("{}{}{}", three(joules.low / low.size), between, format_joules(joules.high));
 }
 
-std::string format_each(const EnergyTerm& t) {
-    return fmt::format("{:.2g} to {:.2g} pJ/{}", t.each.low / pico, t.each.high / pico,
+std::string format_each(const EnergyTerm& t, std::string_view between) {
+    return fmt::format("{:.2g}{}{:.2g} pJ/{}", t.each.low / pico, between, t.each.high / pico,
                        t.name == "math" ? "FLOP" : "bit");
 }
 

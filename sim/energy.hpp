@@ -47,9 +47,9 @@ Energy energy(const Report& r, const Device& d);
 
 /// "1.23 mJ".
 std::string format_joules(double joules);
-/// "0.11 to 0.56 J".
-std::string format_joules(const Span& joules);
-/// "4.00 to 20.0 pJ/bit", "0.1 to 0.57 pJ/FLOP".
-std::string format_each(const EnergyTerm& term);
+/// "0.11 to 0.56 J", with other words between where they are said.
+std::string format_joules(const Span& joules, std::string_view between = " to ");
+/// "4 to 20 pJ/bit", "0.1 to 0.57 pJ/FLOP".
+std::string format_each(const EnergyTerm& term, std::string_view between = " to ");
 
 }  // namespace sim

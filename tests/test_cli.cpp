@@ -529,3 +529,41 @@ TEST_CASE("text: prose wraps at the width, tables line up, and numbers say thems
     CHECK(cli::parse_duration_us("3\u00b5s") == 3);
     CHECK(cli::parse_duration_us("1.2s") == doctest::Approx(1.2e6));
 }
+
+TEST_CASE(
+    "explain tells what the lab shows: formulas, timeline, tile order, a step, and rows at which choices matter") {
+    const std::string gpu = "h100-sxm5 2048x2048x512 bf16 forward unfused tile 128x256x64";
+    check_has(ask({"explain", gpu, "--formulas"}).out,
+              {"predicted time", "2·2048·2048·512", "gpu__time_duration.sum", "energy, assumed", "pJ/FLOP"});
+    check_has(ask({"explain", gpu, "--timeline"}).out, {"matmul: 0 µs to", "relu:", "work", "SM"});
+    const Answer step = ask({"explain", gpu, "--step", "7"});
+    CHECK(step.exit == cli::done);
+    check_has(step.out, {"Step 7 of", "output tile (0, 6) of 16 x 8", "fetched from DRAM", "Held on chip after it"});
+    check_has(
+        ask({"explain", "scratchpad 512x512x512 f32 forward fused tile 128x128x128 order mnk", "--step", "2"}).out,
+        {"dropped by this step: 2 tiles: x (0, 0)", "So far: 262 kB read from DRAM"});
+    check_has(
+        ask({"explain", "h100-sxm5 512x512x512 bf16 forward fused tile 128x128x64 raster grouped:2", "--tiles"}).out,
+        {"0 2 4 6", "1 3 5 7", "8 10 12 14"});
+    check_has(ask({"explain", "tpu-v5e 512x512x512 f32 forward fused tile 128x256x512", "--rows"}).out,
+              {"Fusing matters", "65,536", "The raster matters nowhere"});
+    check_refused({"explain", gpu, "--step", "none"}, cli::bad_input, {"none"});
+    const Answer none = ask({"explain", "h100-sxm5 512x512x512 bf16 forward fused tile 512x512x512", "--timeline"});
+    CHECK(none.exit == cli::does_not_fit);
+    check_has(none.out, {"Does not fit"});
+}
+
+TEST_CASE("sweep --over ranks any of its words and shows two of them as a table") {
+    const std::string e = "h200-sxm 4096x4096x4096 bf16 forward fused tile 128x256x64";
+    const Answer a = ask({"sweep", e, "--over", "stages,raster"});
+    CHECK(a.exit == cli::done);
+    check_has(a.out,
+              {"stages \\ raster", "grouped:8", "* the best, = a tie with it, - rejected.", "128x256x64 stages"});
+    const Answer csv = ask({"sweep", e, "--over", "bm", "--csv"});
+    CHECK(csv.out.starts_with("rank,tie,bm,bn,bk,"));
+    CHECK(csv.out.find(",stages,raster\n") != std::string::npos);
+    check_refused({"sweep", e, "--over", "bm,stags"}, cli::bad_input, {"stags", "did you mean stages"});
+    check_refused({"sweep", e, "--over", "bm,bm"}, cli::bad_input, {"bm", "twice"});
+    check_refused({"sweep", "tpu-v5e 512x512x512 f32 forward fused", "--over", "stages"}, cli::bad_input,
+                  {"tpu-v5e", "stages"});
+}

@@ -1,4 +1,7 @@
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -133,6 +136,45 @@ TEST_CASE("settings survive their text, and bad ones are named by line") {
         CHECK_THROWS_AS(gui::parse_settings(bad), sim::BadInput);
     }
     CHECK_THROWS_WITH(gui::parse_settings("theme dark\nscale 0.5\n"), doctest::Contains("line 2"));
+}
+
+TEST_CASE("killed in the middle of writing, a file is whole and no older than the last write that was done") {
+    const fs::path folder = fs::temp_directory_path() / ("memwall-killed-" + std::to_string(::getpid()));
+    const fs::path file = folder / "settings";
+    const auto text_of = [](int i) {
+        return std::to_string(i) + ":" + std::string(3000, static_cast<char>('a' + i % 26));
+    };
+    for (int round = 0; round < 12; ++round) {
+        int done[2];
+        REQUIRE(::pipe(done) == 0);
+        const pid_t writer = ::fork();
+        REQUIRE(writer >= 0);
+        if (writer == 0) {
+            for (int i = 1;; ++i) {
+                if (!gui::write_whole(file, text_of(i)).empty()) ::_exit(1);
+                if (::write(done[1], &i, sizeof i) != sizeof i) ::_exit(1);
+            }
+        }
+        ::usleep(static_cast<useconds_t>(3000 + 2711 * round));
+        ::kill(writer, SIGKILL);
+        ::waitpid(writer, nullptr, 0);
+        ::close(done[1]);
+        int last = 0;
+        for (int i = 0; ::read(done[0], &i, sizeof i) == sizeof i;) last = i;
+        ::close(done[0]);
+        const auto read = gui::read_whole(file);
+        CAPTURE(last);
+        if (last > 0) {
+            REQUIRE(read);
+            CHECK((*read == text_of(last) || *read == text_of(last + 1)));
+        } else if (read) {
+            CHECK((*read == text_of(1) || round > 0));
+        }
+        if (last == 0) continue;
+        std::error_code bad;
+        fs::remove(file, bad);
+    }
+    fs::remove_all(folder);
 }
 
 TEST_CASE("a file is replaced whole, and one that can't be used is kept aside") {

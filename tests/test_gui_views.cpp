@@ -9,7 +9,9 @@
 #include <sstream>
 
 #include "gui/presets.hpp"
+#include "gui/terms.hpp"
 #include "gui/walk.hpp"
+#include "sim/time.hpp"
 #include "sim/time_steps.hpp"
 #include "sim/timeline.hpp"
 #include "sim/units.hpp"
@@ -70,7 +72,8 @@ std::string drawn_wrong(const Robot& robot) {
 TEST_CASE("each view alone is whole in every size, scale, language and theme" * doctest::test_suite("slow")) {
     const std::pair<Size, float> desks[] = {{{320, 200}, 0.75f},  {{320, 200}, 1},   {{640, 480}, 1},
                                             {{1280, 800}, 0.75f}, {{1280, 800}, 1},  {{1280, 800}, 2},
-                                            {{1280, 800}, 3},     {{3840, 2160}, 1}, {{3840, 2160}, 3}};
+                                            {{1280, 800}, 3},     {{3840, 2160}, 1}, {{3840, 2160}, 3},
+                                            {{7680, 4320}, 2},    {{640, 480}, 2},   {{320, 200}, 1.5f}};
     for (const auto& [size, scale] : desks)
         for (gui::Language language : {gui::Language::en, gui::Language::zh}) {
             const gui::Theme theme = language == gui::Language::zh ? gui::Theme::light : gui::Theme::dark;
@@ -163,7 +166,7 @@ TEST_CASE("compare reads the same as 0 and its steps add up as printed") {
     REQUIRE(a.baseline);
     const auto steps = sim::time_steps(*a.baseline->predicted, *a.report.predicted);
     REQUIRE_FALSE(steps.empty());
-    for (const sim::TimeStep& s : steps) CHECK(robot.sees(s.name.substr(0, 12)));
+    for (const sim::TimeStep& s : steps) CHECK(robot.sees(gui::step_name(s.name).substr(0, 12)));
     robot.click("Swap");
     CHECK(robot.tile() == sim::Tile{1024, 1024, 256});
     CHECK(robot.lab->document.scene().baseline->tile == sim::Tile{128, 128, 8192});
@@ -392,6 +395,33 @@ TEST_CASE("presets have sizes of their own and are found by them") {
         CHECK(std::string(p.source).size() > 10);
     }
     CHECK_FALSE(gui::preset_of(sim::Dense{}));
+}
+
+TEST_CASE("a known model says at how many tokens fusing, tile and raster matter, and what its activation changes") {
+    Robot robot("h100-sxm5 512x14336x4096 bf16 forward fused tile 128x256x64", {}, 900, 1400, "experiment");
+    CHECK(robot.sees("Fusing matters"));
+    CHECK(robot.sees("The tile matters"));
+    CHECK(robot.sees("SwiGLU: two projections"));
+    robot.lab->paste("h100-sxm5 512x3072x768 bf16 forward fused tile 128x256x64");
+    robot.rest();
+    CHECK(robot.sees("GELU costs more operations"));
+    robot.lab->paste("h100-sxm5 512x512x512 bf16 forward fused tile 128x256x64");
+    robot.rest();
+    CHECK_FALSE(robot.sees("Fusing matters"));
+}
+
+TEST_CASE("every part of a time has a name and a meaning in both languages") {
+    for (const gui::Language l : {gui::Language::en, gui::Language::zh}) {
+        gui::set_language(l);
+        for (const sim::TimeTermInfo& t : sim::time_terms()) {
+            CAPTURE(std::string(t.name));
+            CHECK_FALSE(gui::term_meaning(t.name).empty());
+            CHECK(gui::step_name("matmul: " + std::string(t.name)) == "matmul: " + gui::term_name(t.name));
+            if (l == gui::Language::en) CHECK(gui::term_meaning(t.name) == t.what);
+        }
+        CHECK(gui::term_name("no such term") == "no such term");
+    }
+    gui::set_language(gui::Language::en);
 }
 
 TEST_CASE("Tab alone reaches the controls of every view") {
