@@ -257,9 +257,13 @@ void draw_map(Lab& lab, const Map& map, const Range& range, const sim::Experimen
         label_width = std::max(label_width, ImGui::CalcTextSize(map.label(0, r).c_str()).x);
     for (std::size_t c = 0; c < map.cols(); ++c)
         head_width = std::max(head_width, ImGui::CalcTextSize(map.label(1, c).c_str()).x);
-    label_width += em(0.5f);
     const float bar_width = em(0.9f), bar_label = ImGui::CalcTextSize("888 GB").x + em(1.2f);
     const ImVec2 room = ImGui::GetContentRegionAvail(), origin = ImGui::GetCursorScreenPos();
+    const std::string corner = map.corner();
+    const float corner_width = ImGui::CalcTextSize(corner.c_str()).x;
+    const bool with_corner = room.x > 5 * corner_width;  // else the boxes above say it
+    if (with_corner) label_width = std::max(label_width, corner_width);
+    label_width += em(0.5f);
     const ImVec2 low{origin.x + label_width, origin.y + line + em(0.3f)};
     const ImVec2 size{std::max(em(4), room.x - label_width - bar_width - bar_label),
                       std::max(em(3), room.y - line - em(0.3f))};
@@ -277,20 +281,14 @@ void draw_map(Lab& lab, const Map& map, const Range& range, const sim::Experimen
     const auto every = [&](float need, float have) {
         return std::max<std::size_t>(1, static_cast<std::size_t>(std::ceil(need / have)));
     };
-    const std::string corner = map.corner();
     const std::size_t skip_c = every(head_width + em(0.5f), cell_w), skip_r = every(line, cell_h);
-    const float corner_end = origin.x + ImGui::CalcTextSize(corner.c_str()).x;
-    const auto head_x = [&](std::size_t c) {  // inside the picture, in the middle of its cell where it can be
+    if (with_corner) list.AddText({origin.x, origin.y}, colours().dim, corner.c_str());
+    for (std::size_t c = 0; c < map.cols(); c += skip_c) {  // in the middle of its cell where that is inside
         const float w = ImGui::CalcTextSize(map.label(1, c).c_str()).x;
-        return std::min(cell(0, c).x + (cell_w - w) / 2, low.x + size.x + bar_width + bar_label - w);
-    };
-    std::size_t first = 0;  // the corner's words come before the first head that leaves them room
-    if (corner_end + em(0.4f) < low.x + size.x / 2) {
-        list.AddText({origin.x, origin.y}, colours().dim, corner.c_str());
-        while (first < map.cols() && head_x(first) < corner_end + em(0.4f)) ++first;
+        const float x = std::clamp(cell(0, c).x + (cell_w - w) / 2, low.x,
+                                   std::max(low.x, low.x + size.x + bar_width + bar_label - w));
+        list.AddText({x, origin.y}, colours().dim, map.label(1, c).c_str());
     }
-    for (std::size_t c = first; c < map.cols(); c += skip_c)
-        list.AddText({head_x(c), origin.y}, colours().dim, map.label(1, c).c_str());
     for (std::size_t r = 0; r < map.rows(); r += skip_r)
         draw_text(list, {origin.x, cell(r, 0).y}, {low.x - em(0.4f), cell(r, 0).y + cell_h}, colours().dim,
                   map.label(0, r), {1, 0.5f});
@@ -311,7 +309,8 @@ void draw_map(Lab& lab, const Map& map, const Range& range, const sim::Experimen
             list.AddRectFilled(a, b, fill);
             if (!std::isnan(v)) {
                 const std::string text = map.text(v);
-                const float marks = row && row->rank > 0 && (row->tie || row->pareto) ? em(0.75f) : em(0.15f);
+                const bool marked = row && row->rank > 0 && (row->tie || row->pareto);
+                const float marks = marked && cell_h < line + em(1.6f) ? em(0.75f) : em(0.15f);  // else above and below
                 if (cell_h > line && ImGui::CalcTextSize(text.c_str()).x + marks + em(0.15f) < cell_w)
                     draw_text(list, {a.x + marks, a.y}, b, ink_on(fill), text, {0.5f, 0.5f});
             }
