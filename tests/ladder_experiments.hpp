@@ -11,7 +11,7 @@
 
 namespace tests {
 
-inline constexpr std::size_t least_tiles = 40, deep_tiles = 4, tiles_of_others = 2;
+inline constexpr std::size_t least_tiles = 40, deep_tiles = 2, tiles_of_others = 2;
 
 namespace detail {
 
@@ -88,7 +88,7 @@ inline std::vector<sim::Experiment> ladder_experiments(int arch) {
     };
     for (const DeviceRung& rung : device_rungs()) {
         if (rung.arch_min > arch || (rung.arch_min >= 90 && rung.arch_min != arch)) continue;
-        // The loop over a tile's depth is unrolled. Deep tiles, and every eighth of the others, are as a person would
+        // The loop over a tile's depth is unrolled. Deep tiles, and every sixteenth of the others, are as a person would
         // get them.
         const auto shallow = [&](const auto& tile) { return tile.first.bk <= (rung.tma ? 64 : 32); };
         auto all = tiles_of(rung, Pass::forward, Fusion::fused, arch);
@@ -96,8 +96,8 @@ inline std::vector<sim::Experiment> ladder_experiments(int arch) {
         const auto some = spread(std::vector(all.begin(), deep_from), least_tiles - deep_tiles);
         for (std::size_t i = 0; i < some.size(); i++) {
             const auto& [tile, stages] = some[i];
-            add(i % 8 == 0 ? experiment(rung, Pass::forward, Fusion::fused, tile, stages)
-                           : small_experiment(rung, Pass::forward, Fusion::fused, tile, stages, arch));
+            add(i % 16 == 0 ? experiment(rung, Pass::forward, Fusion::fused, tile, stages)
+                            : small_experiment(rung, Pass::forward, Fusion::fused, tile, stages, arch));
         }
         for (const auto& [tile, stages] : spread(std::vector(deep_from, all.end()), least_tiles - some.size()))
             add(experiment(rung, Pass::forward, Fusion::fused, tile, stages));

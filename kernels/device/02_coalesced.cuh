@@ -2,8 +2,8 @@
 // Rung 02: neighbouring threads read neighbouring columns.
 //   Idea      the loops of rung 01 with the roles of a thread's row and column swapped: thread t has column t % BN.
 //   Change    one line: a warp is now 32 columns of one row.
-//   Watch     a warp's load of W is 128 bytes in a row (4 sectors), its load of X one value for all (1 sector), its
-//             store 4 sectors: 8 times less for the load unit, though the arithmetic is the same.
+//   Watch     a warp's load of W is 128 bytes in a row (4 sectors), its load of X one value for all (1 sector): 5 a k
+//             where rung 01 asks for 33, and 4 a store where that has 32, though the arithmetic is the same.
 //   Limit     still two loads a multiply-add; L1 serves them, L2 sees what L1 cannot hold.
 
 #include "kernels/device/epilogue.cuh"

@@ -3,8 +3,8 @@
 //   Idea      mma.sync multiplies (16,16) by (16,8) for a whole warp at once; ldmatrix brings fragments from shared
 //             memory in the order it wants, turned or not.
 //   Change    from rung 06: bf16 or f16 operands, f32 sums; fragments and the product. The pipeline is the same.
-//   Watch     the same bytes do 16 times the work of the f32 units, so a tile that fed them well starves now: shared
-//             memory is read (BM/WM)·BN + (BN/WN)·BM elements a k, L2 BM + BN.
+//   Watch     the same bytes do some 16 times the work of the f32 units, so a tile that fed them well starves now:
+//             shared memory is read (BM/WM)·BN + (BN/WN)·BM elements a k, L2 BM + BN.
 //   Limit     shared memory for small warp tiles, L2 or DRAM for small CTA tiles.
 
 #include "kernels/device/async_operand.cuh"
