@@ -49,6 +49,6 @@ TEST_SUITE("nightly") {
         }
         MESSAGE(instances.size() << " instances compiled in " << compiled << " s, " << experiments.size()
                                  << " experiments run in " << seconds() - compiled << " s");
-        CHECK(experiments.size() > 300);
+        CHECK(experiments.size() > 250);
     }
 }
