@@ -120,6 +120,20 @@ TEST_CASE("cuda run: a wrong value, a write out of bounds and a changed input ar
     CHECK(!failure([&](const device::Params& p) { *at(p.out, 7) = std::nanf(""); }).empty());
 }
 
+TEST_CASE("cuda run: an element that nobody wrote is found") {
+    const cuda::Runtime r = fake_gpu::install();
+    for (const char* text : {"37x45x29 bf16 forward unfused tile 32x32x16 rung 07_tensor_core",
+                             "batch 2 37x45x29 f32 wgrad fused tile 32x32x8 rung 04_register_tile"}) {
+        OperandSet set(op_of(parse(text)));
+        set.fill_normal(1);
+        const cuda::DeviceOperands on_device(r, set);
+        CHECK(on_device.unwritten(set).empty());
+        on_device.poison();
+        on_device.download(set);
+        CHECK(on_device.unwritten(set) == (set.op().pass == sim::Pass::forward ? "z(0, 0)" : "dw(0, 0)"));
+    }
+}
+
 TEST_CASE("cuda run: sets of operands exceed the L2 twice, or the run is warm") {
     SKIP_WITHOUT(skips::Need::nvrtc);
     const std::string text = "64x64x64 f32 forward fused tile 32x32x8 rung 04_register_tile";

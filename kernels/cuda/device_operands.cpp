@@ -1,6 +1,9 @@
 #include "kernels/cuda/device_operands.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -93,6 +96,30 @@ void DeviceOperands::upload(const OperandSet& from) const {
 void DeviceOperands::poison() const {
     for (const Region& region : regions_)
         if (is_written_only(op_, region.name)) memory_.fill(poison_value, region.offset, region.bytes);
+}
+
+std::string DeviceOperands::unwritten(const OperandSet& downloaded) const {
+    std::string found;
+    const auto look = [&]<class Bits>(const char* name, const Matrix& m, Bits) {
+        for (sim::i64 line = 0; line < op_.dense.batch * m.rows; line++) {
+            const std::byte* row = m.at(line / m.rows, line % m.rows, 0);
+            for (sim::i64 j = 0; j < m.cols; j++) {
+                Bits bits;
+                std::memcpy(&bits, row + j * sim::i64{sizeof bits}, sizeof bits);
+                if (bits == static_cast<Bits>(~Bits{0})) return void(found = fmt::format("{}({}, {})", name, line, j));
+            }
+        }
+    };
+    each_operand(downloaded.operands(), [&](const char* name, const auto& m) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(m)>, Matrix>) {
+            if (!m || !found.empty() || !is_written_only(op_, name)) return;
+            if (sim::storage_bytes(m.dtype) == 2)
+                look(name, m, std::uint16_t{});
+            else
+                look(name, m, std::uint32_t{});
+        }
+    });
+    return found;
 }
 
 void DeviceOperands::download(OperandSet& to) const {

@@ -29,6 +29,9 @@ public:
     /// y" (a guard byte did); or empty.
     std::string overwritten(const OperandSet& uploaded) const;
 
+    /// A matrix of which some element still is what poison() left, in outputs that hold no NaN; or empty.
+    std::string unwritten(const OperandSet& downloaded) const;
+
 private:
     struct Region {
         const char* name;

@@ -206,6 +206,8 @@ Bench::Ready Bench::ready(const sim::Experiment& asked, const std::function<void
     s.sets[0].poison();
     state.launches[0].launch_all();
     const cpu::Comparison full = compare_outputs(s.r, e, s.sets[0], s.values, s.after, check_work);
+    if (const std::string what = s.sets[0].unwritten(s.after); !what.empty())
+        throw std::runtime_error(fmt::format("{} at {}: {} was not written", e.rung, size_text(e.dense), what));
     result.max_error = full.max_error;
     result.checked += " and " + full.checked() + " at full size";
     if (progress) progress(0.3);
