@@ -158,19 +158,27 @@ void headline(Lab& lab, bool stacked) {
         return;
     }
     const sim::Report& r = a->report;
-    if (!ImGui::BeginTable("headline", stacked ? 1 : 3,
+    const MeasuredRow* measured = lab.measured.of(lab.document.experiment());
+    // A window too narrow for three numbers shows the prediction, with what was measured or else the bound.
+    const float width = ImGui::GetContentRegionAvail().x;
+    const int cells = stacked ? 3 : width < em(10) ? 1 : width < em(16) ? 2 : 3;
+    const bool with_bound = cells == 3 || (cells == 2 && !measured),
+               with_measured = cells == 3 || (cells == 2 && measured);
+    if (!ImGui::BeginTable("headline", stacked ? 1 : cells,
                            ImGuiTableFlags_SizingStretchProp | ImGuiTableFlags_BordersInnerV))
         return;
-    const bool roomy = ImGui::GetContentRegionAvail().x > em(60);  // else there is only room for the numbers
-    if (!stacked) {
+    const bool roomy = width > em(60);  // else there is only room for the numbers
+    if (!stacked && cells == 3) {
         ImGui::TableSetupColumn("bound", 0, roomy ? 0.8f : 1);
         ImGui::TableSetupColumn("predicted", 0, roomy ? 1.6f : 1.15f);
         ImGui::TableSetupColumn("measured", 0, roomy ? 1.2f : 1.15f);
     }
-    ImGui::TableNextColumn();
-    headline_cell(Mark::bound, Str::bound, sim::format_us(r.bound.time_us),
-                  {say(Str::ceiling, ceiling_name(r.bound.ceiling))}, tr(Str::bound_tip));
-    asks_formula(lab, sim::Formula::bound_time);
+    if (with_bound) {
+        ImGui::TableNextColumn();
+        headline_cell(Mark::bound, Str::bound, sim::format_us(r.bound.time_us),
+                      {say(Str::ceiling, ceiling_name(r.bound.ceiling))}, tr(Str::bound_tip));
+        asks_formula(lab, sim::Formula::bound_time);
+    }
     ImGui::TableNextColumn();
     if (r.predicted) {
         const sim::Prediction& p = *r.predicted;
@@ -191,11 +199,12 @@ void headline(Lab& lab, bool stacked) {
         headline_cell(Mark::unvalidated, Str::predicted, tr(Str::does_not_fit), {r.fit.why}, r.fit.why);
         ImGui::PopStyleColor();
     }
-    ImGui::TableNextColumn();
-    if (const MeasuredRow* m = lab.measured.of(lab.document.experiment()))
-        headline_cell(Mark::measured, Str::measured, sim::format_us(*m->row.time_us),
-                      {m->row.source.empty() ? m->row.machine : m->row.source}, tr(Str::measured_tip));
-    else
+    if (with_measured) ImGui::TableNextColumn();
+    if (with_measured && measured)
+        headline_cell(Mark::measured, Str::measured, sim::format_us(*measured->row.time_us),
+                      {measured->row.source.empty() ? measured->row.machine : measured->row.source},
+                      tr(Str::measured_tip));
+    else if (with_measured)
         headline_cell(Mark::measured, Str::measured, "", {tr(Str::no_measured_row)}, tr(Str::measured_tip));
     ImGui::EndTable();
 }

@@ -228,8 +228,11 @@ void energy_rows(Lab& lab, const sim::Report& r) {
     }
     const float gap = em(0.8f), height = ImGui::GetTextLineHeight() + em(0.35f),
                 width = ImGui::GetContentRegionAvail().x;
-    names = std::min(names * 1.1f, width * 0.3f);  // the last one is bold
-    values *= 1.15f;
+    ImGui::PushFont(bold(), 0);  // as the last row is
+    names = std::max(names, ImGui::CalcTextSize(rows.back().name.c_str()).x + 1);
+    values = std::max(values, ImGui::CalcTextSize(sim::format_joules(rows.back().joules, "–").c_str()).x + 1);
+    ImGui::PopFont();
+    names = std::min(names, width * 0.3f);
     if (width - names - values - eaches - 3 * gap < em(6)) eaches = -gap;
     const float bars = std::max(em(1), width - names - values - eaches - 3 * gap);
     ImDrawList& list = *ImGui::GetWindowDrawList();
