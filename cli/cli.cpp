@@ -35,9 +35,9 @@ std::optional<int> Arguments::count(std::string_view option) const {
 
 namespace {
 
-const Verb* const verbs[] = {&explain_verb,  &predict_verb,    &compare_verb, &sweep_verb,  &run_verb,
-                             &validate_verb, &devices_verb,    &kernels_verb, &train_verb,  &export_verb,
-                             &lint_verb,     &screenshot_verb, &lessons_verb, &lesson_verb, &quiz_verb};
+const Verb* const verbs[] = {&explain_verb, &predict_verb, &compare_verb, &sweep_verb,  &run_verb,     &validate_verb,
+                             &devices_verb, &kernels_verb, &train_verb,   &export_verb, &lint_verb,    &screenshot_verb,
+                             &lessons_verb, &lesson_verb,  &drill_verb,   &quiz_verb,   &glossary_verb};
 
 const std::vector<Option> common_options = {
     {"--device-dir", "DIR", "add the device files (*.toml) of a folder; may be given more than once"},

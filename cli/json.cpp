@@ -343,9 +343,22 @@ std::string devices_document(const std::vector<const sim::Device*>& devices) {
     return dump(document);
 }
 
-std::string lessons_document(const lessons::Course& course) {
+namespace {
+
+Json progress(const lessons::Lesson& lesson, const lessons::Journal& journal, lessons::Model& model) {
+    if (!journal.knows(lesson)) return nullptr;
+    const lessons::Walk walk(lesson, model, journal.state(lesson));
+    return {{"step", walk.state().step + 1},
+            {"finished", walk.state().finished},
+            {"first_right", walk.first_right()},
+            {"questions", walk.questions()}};
+}
+
+}  // namespace
+
+std::string lessons_document(const lessons::Course& course, const lessons::Journal& journal, lessons::Model& model) {
     Json document = Json::array();
-    for (const lessons::Lesson* en : course.lessons(lessons::Language::en)) {
+    for (const lessons::Lesson* en : course.listed(lessons::Language::en)) {
         const lessons::Lesson* zh = course.find(en->id, lessons::Language::zh);
         Json titles = {{"en", en->title}}, langs = {"en"};
         if (zh) {
@@ -356,7 +369,8 @@ std::string lessons_document(const lessons::Course& course) {
                             {"title", titles},
                             {"langs", langs},
                             {"minutes", en->minutes},
-                            {"steps", en->steps.size()}});
+                            {"steps", en->steps.size()},
+                            {"progress", progress(*en, journal, model)}});
     }
     return dump(document);
 }

@@ -9,6 +9,7 @@
 #include "kernels/glass/run.hpp"
 #include "kernels/run.hpp"
 #include "lessons/course.hpp"
+#include "lessons/journal.hpp"
 #include "sim/report.hpp"
 #include "sim/time_steps.hpp"
 #include "sim/validate.hpp"
@@ -54,7 +55,8 @@ std::string sweep_document(const std::vector<RankedReport>& rows, const sim::Cat
 std::string validate_document(const sim::Validation& validation, const std::vector<sim::Trial>& trials, bool ablate,
                               bool loso);
 std::string devices_document(const std::vector<const sim::Device*>& devices);
-std::string lessons_document(const lessons::Course& course);
+/// With what the learner has done so far: "progress", null where a lesson was not begun.
+std::string lessons_document(const lessons::Course& course, const lessons::Journal& journal, lessons::Model& model);
 /// `with_resources`: for an architecture that was named, so that each row has the keys of Compiled, null where it does
 /// not compile for it.
 std::string kernels_document(const std::vector<KernelRow>& kernels, bool with_resources = false);

@@ -8,6 +8,7 @@
 
 #include "cli/course.hpp"
 #include "cli/lesson_text.hpp"
+#include "cli/text.hpp"
 #include "lessons/journal.hpp"
 #include "lessons/phrases.hpp"
 #include "sim/text.hpp"
@@ -19,11 +20,14 @@ using lessons::Phrase;
 namespace {
 
 /// Everything at once, answers too: for screen readers and for paper.
-int print_all(lessons::Walk walk, lessons::Model& model, Session& session) {
+int print_all(lessons::Walk walk, Oracle& oracle, Session& session) {
     const int width = session.terminal().width;
     for (;;) {
-        session.out() << step_text(walk, model, width);
-        if (walk.asks()) session.out() << '\n' << feedback_text(walk, walk.show(), width);
+        session.out() << step_text(walk, oracle, width);
+        if (walk.asks()) {
+            session.out() << '\n' << feedback_text(walk, walk.show(), width);
+            if (walk.lesson().drill) session.out() << figures_text(walk.step().hide, walk, oracle, width);
+        }
         if (walk.last()) return done;
         walk.advance();
     }
@@ -36,19 +40,31 @@ std::string trimmed(const std::string& line) {
 
 }  // namespace
 
-bool step_through(lessons::Walk& walk, lessons::Model& model, lessons::Journal& journal, Session& session,
-                  bool teaches) {
+bool step_through(lessons::Walk& walk, Oracle& oracle, lessons::Journal& journal, Session& session, bool teaches,
+                  const std::string& command) {
     const int width = session.terminal().width;
     const lessons::Language l = walk.lesson().language;
     std::ostream& out = session.out();
-    const auto saving = [&](const lessons::LessonState& before) {
-        if (const std::string why = journal.note(walk.lesson(), before, walk.state()); !why.empty())
-            session.err() << fmt::format("memwall: {}\n", why);
+    const auto folder = lessons::state_folder();
+    bool kept = !folder.empty();
+    const auto leave = [&](bool finished) {  // said once, at the end, and nothing of the kind where all went well
+        if (!kept)
+            session.err() << "memwall: "
+                          << (folder.empty() ? std::string(lessons::phrase(Phrase::not_saved_nowhere, l))
+                                             : lessons::say(Phrase::not_saved, l, folder.string()))
+                          << '\n';
+        else if (!finished)
+            out << wrap(lessons::say(Phrase::saved, l, command), width);
+        return finished;
     };
     bool fresh = true;  // the step has not been printed yet
+    const auto tell = [&](const lessons::Feedback& f, const std::vector<std::string>& hidden_before) {
+        out << feedback_text(walk, f, width);
+        if (walk.lesson().drill) out << figures_text(hidden_before, walk, oracle, width);  // no step to reveal it
+    };
     while (!walk.state().finished) {
         if (fresh) {
-            out << step_text(walk, model, width);
+            out << step_text(walk, oracle, width);
             if (const auto f = walk.feedback(); f && teaches) out << '\n' << feedback_text(walk, *f, width);
         }
         fresh = false;
@@ -63,40 +79,42 @@ bool step_through(lessons::Walk& walk, lessons::Model& model, lessons::Journal& 
         std::string line;
         if (!std::getline(session.in(), line)) {
             out << '\n';
-            return false;
+            return leave(false);
         }
         line = trimmed(line);
         const lessons::LessonState before = walk.state();
+        const std::vector<std::string> hidden = walk.hidden();
         try {
             if (line == "back") {
                 fresh = walk.back();
             } else if (line.empty()) {
                 fresh = walk.advance();
-                if (!fresh) out << wrap_prose(walk.expected(), width, 2, 2);
+                if (!fresh) out << wrap(walk.expected(), width, 2, 2);
             } else if (line == "show" && walk.asks() && teaches) {
-                out << feedback_text(walk, walk.show(), width);
+                tell(walk.show(), hidden);
             } else if (!open) {
-                out << wrap_prose(lessons::phrase(Phrase::prompt_next, l), width, 2, 2);
+                out << wrap(lessons::phrase(Phrase::prompt_next, l), width, 2, 2);
             } else {
                 const bool unsure = line.ends_with('?') || line.ends_with("？");
                 if (unsure) line.resize(line.size() - (line.ends_with('?') ? 1 : std::string_view("？").size()));
                 const lessons::Feedback f = walk.answer(line, unsure);
-                if (teaches) out << feedback_text(walk, f, width);
+                if (teaches) tell(f, hidden);
                 if (walk.settled() || !teaches) fresh = walk.advance();
             }
         } catch (const sim::BadInput& e) {
-            out << wrap_prose(e.what(), width, 2, 2);
+            out << wrap(e.what(), width, 2, 2);
         }
-        saving(before);
+        kept &= journal.note(walk.lesson(), before, walk.state()).empty();
     }
-    return true;
+    return leave(true);
 }
 
 namespace {
 
 int lesson(const Arguments& arguments, Session& session) {
     const lessons::Language l = language_of(arguments);
-    lessons::Model model = lesson_model(session);
+    Oracle oracle = oracle_of(session);
+    lessons::Model& model = oracle.model;
     const std::string& id = arguments.words[0];
     std::error_code error;
     const bool file = id.ends_with(".md") && std::filesystem::exists(id, error);
@@ -116,25 +134,20 @@ int lesson(const Arguments& arguments, Session& session) {
     }
     session.out() << fmt::format("{} ({})\n", found->title,
                                  lessons::say(Phrase::minutes, found->language, found->minutes));
-    if (arguments.has("--text")) return print_all(lessons::Walk(*found, model), model, session);
+    if (arguments.has("--text")) return print_all(lessons::Walk(*found, model), oracle, session);
 
     lessons::Journal journal;
     if (arguments.has("--restart") || journal.state(*found).finished) journal.restart(*found);
     lessons::Walk walk(*found, model, journal.state(*found));
-    if (!step_through(walk, model, journal, session, true)) {
-        session.out() << wrap_prose(lessons::say(Phrase::saved, found->language, "lesson " + id),
-                                    session.terminal().width);
-        return done;
-    }
+    if (!step_through(walk, oracle, journal, session, true, "lesson " + id)) return done;
     session.out() << '\n'
-                  << wrap_prose(lessons::say(Phrase::finished, found->language, walk.first_right(), walk.questions()),
-                                session.terminal().width);
+                  << wrap(lessons::say(Phrase::finished, found->language, walk.first_right(), walk.questions()),
+                          session.terminal().width);
     const auto all = course.lessons(found->language);
     const auto at = std::find(all.begin(), all.end(), found);
     if (at != all.end() && at + 1 != all.end())
-        session.out() << wrap_prose(
-            lessons::say(Phrase::next_lesson, found->language, (*(at + 1))->id, (*(at + 1))->title),
-            session.terminal().width);
+        session.out() << wrap(lessons::say(Phrase::next_lesson, found->language, (*(at + 1))->id, (*(at + 1))->title),
+                              session.terminal().width);
     return done;
 }
 

@@ -19,82 +19,31 @@ namespace {
 
 using lessons::Phrase;
 
-/// The bytes of the character that begins here, and the columns it takes.
-struct Character {
-    std::size_t bytes;
-    int columns;
-};
-Character character(std::string_view text) {
-    const auto c = static_cast<unsigned char>(text[0]);
-    const std::size_t bytes = std::min<std::size_t>(c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4, text.size());
-    // Three bytes from U+2E80 on: Chinese characters and full-width marks.
-    const bool wide =
-        bytes == 4 || (bytes == 3 && (c > 0xE2 || (c == 0xE2 && static_cast<unsigned char>(text[1]) >= 0xBA)));
-    return {bytes, wide ? 2 : 1};
-}
-bool closes(std::string_view c) {
-    static constexpr std::string_view marks[] = {"，", "。", "、", "；", "：", "！", "？", "）", "”", "」", "》", "…"};
-    return std::find(std::begin(marks), std::end(marks), c) != std::end(marks);
-}
-bool opens(std::string_view c) { return c == "（" || c == "“" || c == "「" || c == "《"; }
-
-/// A piece that stays on one line: a word, or a Chinese character with the marks that cling to it.
-struct Piece {
-    std::string text;
-    int columns = 0;
-    bool space = false;  ///< a space stood before it
-};
-std::vector<Piece> pieces(std::string_view text) {
-    std::vector<Piece> out;
-    bool space = false, glue = false, after_wide = false;
-    while (!text.empty()) {
-        if (text[0] == ' ') {
-            space = true;
-            glue = false;
-            text.remove_prefix(1);
-            continue;
-        }
-        const Character c = character(text);
-        const std::string_view one = text.substr(0, c.bytes);
-        text.remove_prefix(c.bytes);
-        const bool wide = c.columns == 2;
-        if (!out.empty() && !space && (glue || closes(one) || (!wide && !after_wide))) {
-            out.back().text += one;
-            out.back().columns += c.columns;
-        } else {
-            out.push_back({std::string(one), c.columns, space});
-        }
-        space = false;
-        after_wide = wide;
-        glue = opens(one);
-    }
-    return out;
-}
-
-std::string_view colon(lessons::Language l) { return l == lessons::Language::zh ? "：" : ": "; }
+std::string_view colon(lessons::Language l) { return lessons::phrase(Phrase::colon, l); }
 
 std::string rule(const std::string& text, int width) {
-    int columns = 0;
-    for (const Piece& p : pieces(text)) columns += p.columns + p.space;
-    return "── " + text + " " + [&] {
-        std::string line;
-        for (int i = columns + 4; i < width; ++i) line += "─";
-        return line;
-    }() + "\n";
+    std::string line = "── " + text + " ";
+    for (int i = display_width(line); i < width; ++i) line += "─";
+    return line + "\n";
 }
 
-std::string roofline_text(const sim::Report& r, lessons::Model& model, const std::string& scene) {
+std::string roofline_text(const sim::Report& r, lessons::Model& model, const std::string& scene, lessons::Language l) {
+    static constexpr std::pair<const char*, Phrase> rows[] = {
+        {"intensity", Phrase::roof_intensity},           {"ridge", Phrase::roof_ridge},
+        {"best_intensity", Phrase::roof_best_intensity}, {"device.peak", Phrase::roof_peak},
+        {"device.bandwidth", Phrase::roof_bandwidth},    {"rate", Phrase::roof_rate}};
     Table table("lr");
-    for (const char* name : {"intensity", "ridge", "best_intensity", "device.peak", "device.bandwidth", "rate"}) {
+    for (const auto& [name, words] : rows) {
         if (!r.predicted) break;
-        table.row({name, lessons::to_text(model.quantity(name, "", scene))});
+        table.row({lessons::phrase(words, l), lessons::to_text(model.quantity(name, "", scene))});
     }
     return table.text(2);
 }
 
-std::string sweep_text(const sim::Report& r, const sim::Catalogue& devices) {
+std::string sweep_text(const sim::Report& r, const sim::Catalogue& devices, lessons::Language l) {
     Table table("rlrr");
-    table.row({"", "tile", "time", "DRAM bytes"});
+    table.row({"", lessons::phrase(Phrase::page_tile, l), lessons::phrase(Phrase::page_time, l),
+               lessons::phrase(Phrase::page_dram_bytes, l)});
     for (const sim::SweepRow& row : sim::sweep(r.experiment, devices)) {
         if (row.rank == 0 || row.rank > 8) continue;
         const sim::Tile t = row.experiment.tile;
@@ -104,36 +53,58 @@ std::string sweep_text(const sim::Report& r, const sim::Catalogue& devices) {
     return table.text(2);
 }
 
-std::string figure_text(std::string_view id, const std::string& scene, lessons::Model& model, int width) {
+/// What glass counted, the whole run and line by line; the text of the lines under it.
+std::string counters_text(const kernels::glass::Comparison& c, lessons::Language l, int width) {
+    const auto word = [&](Phrase p) { return std::string(lessons::phrase(p, l)); };
+    Table totals("lrr");
+    totals.row({"", word(Phrase::counter_sound), word(Phrase::counter_faulty)});
+    for (const auto& t : c.totals) totals.row({lessons::counter_name(t.name, l), t.sound, t.faulty});
+    Table lines("rrrrr");
+    lines.row({word(Phrase::counter_line), word(Phrase::counter_instructions), word(Phrase::counter_bytes),
+               word(Phrase::counter_sectors_each), word(Phrase::counter_wavefronts_each)});
+    std::string source;
+    for (const auto& line : c.lines) {
+        lines.row({std::to_string(line.line), line.instructions, line.bytes, line.sectors, line.wavefronts});
+        source += wrap(fmt::format("{:>4}  {}", line.line, line.source), width, 2, 8);
+    }
+    return totals.text(2) + '\n' + lines.text(2) + '\n' + source + wrap(word(Phrase::counter_legend), width, 2, 2);
+}
+
+std::string fault_text(const kernels::glass::Comparison& c, lessons::Language l, int width) {
+    std::string out;
+    for (const auto& line : c.changed)
+        out += fmt::format("  {}:{}\n  - {}\n  + {}\n", c.file, line.line, line.was, line.becomes);
+    if (l == lessons::Language::en)  // the executor's own words; the pairs are in the counters
+        for (const std::string& finding : c.findings) out += wrap(finding, width, 2, 4);
+    return out;
+}
+
+std::string figure_text(std::string_view id, const lessons::Step& step, Oracle& oracle, lessons::Language l,
+                        int width) {
+    lessons::Model& model = oracle.model;
+    const std::string& scene = step.scene;
+    if (const auto* fault = kernels::glass::find_fault(step.fault); fault && (id == "counters" || id == "fault")) {
+        const auto c = oracle.counts->compare(sim::parse_experiment(scene, model.devices()), *fault);
+        return id == "counters" ? counters_text(c, l, width) : fault_text(c, l, width);
+    }
     const sim::Report& r = model.report(scene);
     const sim::Device& d = model.devices().at(r.experiment.device);
     if (!r.fit.ok()) return fmt::format("  {}\n", r.fit.why);
-    const auto groups = published(r.experiment, model.devices());
-    if (id == "headline") return verdict_text(r, measured_lines(groups), width);
-    if (id == "traffic") return traffic_text(r, d, width);
-    if (id == "time") return time_split_text(r, width);
+    const auto groups = published(r.experiment, model.devices(), l);
+    if (id == "headline") return verdict_text(r, measured_lines(groups, l), width, l);
+    if (id == "traffic") return traffic_text(r, d, width, l);
+    if (id == "time") return time_split_text(r, width, l);
     if (id == "tiles") {
-        std::string out = subject_text(r, d, width);
-        for (const std::string& line : on_chip(r, d)) out += wrap(line, width, 2, 2);
+        std::string out = subject_text(r, d, width, l);
+        for (const std::string& line : on_chip(r, d, l)) out += wrap(line, width, 2, 2);
         return out;
     }
-    if (id == "roofline") return roofline_text(r, model, scene);
-    if (id == "sweep") return sweep_text(r, model.devices());
+    if (id == "roofline") return roofline_text(r, model, scene, l);
+    if (id == "sweep") return sweep_text(r, model.devices(), l);
     if (id == "experiment") return "  " + scene + "\n";
     Table table("lrl");
-    for (const MeasuredGroup& g : groups) table.row({g.what, times_text(g), g.source});
+    for (const MeasuredGroup& g : groups) table.row({g.what, times_text(g, l), g.source});
     return table.text(2, width);
-}
-
-std::string figures_text(const std::vector<std::string>& ids, const lessons::Step& step, lessons::Model& model,
-                         lessons::Language l, int width) {
-    std::string out;
-    for (const std::string& id : ids) {
-        const lessons::Figure* figure = lessons::find_figure(id);
-        if (!figure) continue;
-        out += fmt::format("\n[{}]\n", lessons::phrase(figure->name, l)) + figure_text(id, step.scene, model, width);
-    }
-    return out;
 }
 
 std::string figure_names(const std::vector<std::string>& ids, lessons::Language l) {
@@ -154,27 +125,6 @@ void collect(const lessons::Spans& spans, std::vector<std::string>& marks) {
 }
 
 }  // namespace
-
-std::string wrap_prose(std::string_view text, int width, int first, int rest) {
-    std::string out(static_cast<std::size_t>(first), ' ');
-    int column = first;
-    bool begun = false;
-    for (const Piece& p : pieces(text)) {
-        const int gap = begun && p.space ? 1 : 0;
-        if (begun && column + gap + p.columns > width) {
-            out += '\n';
-            out.append(static_cast<std::size_t>(rest), ' ');
-            column = rest;
-        } else if (gap) {
-            out += ' ';
-            ++column;
-        }
-        out += p.text;
-        column += p.columns;
-        begun = true;
-    }
-    return out + '\n';
-}
 
 std::string plain_text(const lessons::Spans& spans) {
     std::string out;
@@ -215,9 +165,9 @@ std::string prose_text(const lessons::Prose& prose, int width) {
         before = b.kind;
         const std::string text = plain_text(b.spans);
         switch (b.kind) {
-            case Block::bullet: out += wrap_prose("- " + text, width, 2, 4); break;
-            case Block::numbered: out += wrap_prose(fmt::format("{}. {}", b.number, text), width, 2, 5); break;
-            case Block::quote: out += wrap_prose(text, width, 4, 4); break;
+            case Block::bullet: out += wrap("- " + text, width, 2, 4); break;
+            case Block::numbered: out += wrap(fmt::format("{}. {}", b.number, text), width, 2, 5); break;
+            case Block::quote: out += wrap(text, width, 4, 4); break;
             case Block::code: {
                 std::string_view code = b.code_text;
                 while (!code.empty()) {
@@ -227,14 +177,24 @@ std::string prose_text(const lessons::Prose& prose, int width) {
                 }
                 break;
             }
-            default: out += wrap_prose(text, width);
+            default: out += wrap(text, width);
         }
     }
     flush();
     return out;
 }
 
-std::string step_text(const lessons::Walk& walk, lessons::Model& model, int width) {
+std::string figures_text(const std::vector<std::string>& ids, const lessons::Walk& walk, Oracle& oracle, int width) {
+    const lessons::Language l = walk.lesson().language;
+    std::string out;
+    for (const std::string& id : ids)
+        if (const lessons::Figure* figure = lessons::find_figure(id))
+            out += fmt::format("\n[{}]\n", lessons::phrase(figure->name, l)) +
+                   figure_text(id, walk.step(), oracle, l, width);
+    return out;
+}
+
+std::string step_text(const lessons::Walk& walk, Oracle& oracle, int width) {
     const lessons::Lesson& lesson = walk.lesson();
     const lessons::Language l = lesson.language;
     const lessons::Step& step = walk.step();
@@ -248,20 +208,18 @@ std::string step_text(const lessons::Walk& walk, lessons::Model& model, int widt
     std::vector<std::string> shown;
     for (const std::string& id : step.show)
         if (std::find(hidden.begin(), hidden.end(), id) == hidden.end()) shown.push_back(id);
-    out +=
-        '\n' + wrap_prose(fmt::format("{}{}{}", lessons::phrase(Phrase::scene, l), colon(l), step.scene), width, 0, 2);
-    out += figures_text(shown, step, model, l, width);
-    if (!hidden.empty()) out += wrap_prose(lessons::say(Phrase::covered, l, figure_names(hidden, l)), width);
-    if (step.kind == lessons::StepKind::why && !walk.claim_text().empty())
-        out += '\n' + wrap_prose(walk.claim_text(), width);
+    out += '\n' + wrap(fmt::format("{}{}{}", lessons::phrase(Phrase::scene, l), colon(l), step.scene), width, 0, 2);
+    out += figures_text(shown, walk, oracle, width);
+    if (!hidden.empty()) out += wrap(lessons::say(Phrase::covered, l, figure_names(hidden, l)), width);
+    if (step.kind == lessons::StepKind::why && !walk.claim_text().empty()) out += '\n' + wrap(walk.claim_text(), width);
     if (walk.asks() && step.question->kind == lessons::Question::reach)
-        out += '\n' +
-               wrap_prose(fmt::format("{}{}{}", lessons::phrase(Phrase::goal, l), colon(l), step.question->goal.text()),
-                          width, 0, 2);
+        out +=
+            '\n' + wrap(fmt::format("{}{}{}", lessons::phrase(Phrase::goal, l), colon(l), step.question->goal.text()),
+                        width, 0, 2);
     const auto choices = walk.choices();
     if (!choices.empty()) out += '\n';
     for (const lessons::Choice& c : choices)
-        out += wrap_prose(fmt::format("{}. {}", c.letter, plain_text(c.text)), width, 2, 5);
+        out += wrap(fmt::format("{}. {}", c.letter, plain_text(c.text)), width, 2, 5);
 
     std::vector<std::string> marks;
     for (const lessons::Block& b : prose) {
@@ -271,7 +229,7 @@ std::string step_text(const lessons::Walk& walk, lessons::Model& model, int widt
     if (!marks.empty()) out += '\n';
     for (const std::string& mark : marks)
         if (const lessons::Footnote* f = lesson.footnote(mark))
-            out += wrap_prose(fmt::format("[{}] {}", mark, plain_text(f->text)), width, 0, 4);
+            out += wrap(fmt::format("[{}] {}", mark, plain_text(f->text)), width, 0, 4);
     return out;
 }
 
@@ -279,18 +237,21 @@ std::string feedback_text(const lessons::Walk& walk, const lessons::Feedback& fe
     std::string out, marks_text;
     std::vector<std::string> marks;
     for (const lessons::Spans& line : feedback.lines) {
-        out += wrap_prose(plain_text(line), width, 2, 2);
+        out += wrap(plain_text(line), width, 2, 2);
         collect(line, marks);
     }
     for (const std::string& mark : marks)
         if (const lessons::Footnote* f = walk.lesson().footnote(mark))
-            out += wrap_prose(fmt::format("[{}] {}", mark, plain_text(f->text)), width, 2, 6);
+            out += wrap(fmt::format("[{}] {}", mark, plain_text(f->text)), width, 2, 6);
     return out;
 }
 
-lessons::Model lesson_model(Session& session) {
+Oracle::Oracle(const sim::Catalogue& devices)
+    : counts(std::make_shared<kernels::glass::Counts>(devices)), model(devices, kernels::glass::counting(counts)) {}
+
+Oracle oracle_of(Session& session) {
     session.add_calibrated_cpu();
-    return lessons::Model(session.devices());
+    return Oracle(session.devices());
 }
 
 lessons::Language language_of(const Arguments& arguments) {

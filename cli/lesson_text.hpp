@@ -4,26 +4,32 @@
 #include <string>
 
 #include "cli/verb.hpp"
+#include "kernels/glass/faults.hpp"
 #include "lessons/walk.hpp"
 
 namespace cli {
-
-/// Breaks a line at spaces and between Chinese characters, never before a mark that closes; `first` and `rest` are the
-/// columns before the first line and the others. Ends in a newline.
-std::string wrap_prose(std::string_view text, int width, int first = 0, int rest = 0);
 
 /// Spans as text: `code` in backquotes, footnotes as [1].
 std::string plain_text(const lessons::Spans& spans);
 /// Blocks with an empty line before each but an item after an item.
 std::string prose_text(const lessons::Prose& prose, int width);
 
+/// Whom lessons ask: the model, and the kernels under glass.
+struct Oracle {
+    explicit Oracle(const sim::Catalogue& devices);
+    std::shared_ptr<kernels::glass::Counts> counts;
+    lessons::Model model;
+};
+
 /// The step a walk stands at: its heading, prose, figures and question; `covered` figures are named, not drawn.
-std::string step_text(const lessons::Walk& walk, lessons::Model& model, int width);
-/// What was said after an answer, and the figures that it uncovered.
+std::string step_text(const lessons::Walk& walk, Oracle& oracle, int width);
+/// Figures of the step by id, each under its name.
+std::string figures_text(const std::vector<std::string>& ids, const lessons::Walk& walk, Oracle& oracle, int width);
+/// What was said after an answer.
 std::string feedback_text(const lessons::Walk& walk, const lessons::Feedback& feedback, int width);
 
-/// The model that lessons ask, over the devices of a session.
-lessons::Model lesson_model(Session& session);
+/// The same over the devices of a session.
+Oracle oracle_of(Session& session);
 /// --lang, or the language of the environment's messages.
 lessons::Language language_of(const Arguments& arguments);
 

@@ -8,10 +8,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <ostream>
 
 #include "cli/text.hpp"
 #include "cli/verb.hpp"
+#include "kernels/glass/faults.hpp"
 #include "lessons/lint.hpp"
 #include "sim/embedded.hpp"
 #include "sim/text.hpp"
@@ -65,7 +67,9 @@ Found check_devices(const std::vector<File>& files) {
 }
 
 Found check_lessons(const std::vector<lessons::CourseFile>& files, const sim::Catalogue& devices) {
-    return {counted(static_cast<long long>(files.size()), "lesson file"), lessons::lint(files, devices)};
+    const auto counts = std::make_shared<kernels::glass::Counts>(devices);
+    return {counted(static_cast<long long>(files.size()), "lesson file"),
+            lessons::lint(files, devices, kernels::glass::counting(counts))};
 }
 
 bool has_lessons(const fs::path& path) {

@@ -10,6 +10,8 @@
 
 #include "cli/text.hpp"
 #include "kernels/ladder.hpp"
+#include "lessons/phrases.hpp"
+#include "lessons/terms.hpp"
 #include "sim/energy.hpp"
 #include "sim/fit.hpp"
 #include "sim/sweep.hpp"
@@ -18,24 +20,25 @@
 namespace cli {
 namespace {
 
+using lessons::Phrase;
 using sim::i64;
 
 std::string bytes_text(i64 bytes) { return sim::format_bytes(static_cast<double>(bytes)); }
 
 /// Why an operand moved, each cause with its bytes where there are several.
-std::string causes_text(const sim::Flow& f) {
-    const std::pair<i64, std::string_view> causes[] = {
-        {f.causes.compulsory, "compulsory"},
-        {f.causes.order, f.write_bytes > 0 ? "order: partial sums" : "order: read again"},
-        {f.causes.capacity, f.causes.compulsory > 0 ? "capacity: read again" : "capacity: read back"},
-        {f.causes.padding, "padding"},
-        {f.causes.write, "result"}};
+std::string causes_text(const sim::Flow& f, lessons::Language l) {
+    const std::pair<i64, Phrase> causes[] = {
+        {f.causes.compulsory, Phrase::page_compulsory},
+        {f.causes.order, f.write_bytes > 0 ? Phrase::page_partial_sums : Phrase::page_order_again},
+        {f.causes.capacity, f.causes.compulsory > 0 ? Phrase::page_capacity_again : Phrase::page_capacity_back},
+        {f.causes.padding, Phrase::page_padding},
+        {f.causes.write, Phrase::page_result}};
     const auto shown = std::count_if(std::begin(causes), std::end(causes), [](const auto& c) { return c.first > 0; });
     std::string out;
     for (const auto& [bytes, name] : causes) {
         if (bytes <= 0) continue;
-        if (!out.empty()) out += ", ";
-        out += shown > 1 ? fmt::format("{} {}", bytes_text(bytes), name) : std::string(name);
+        if (!out.empty()) out += phrase(Phrase::comma, l);
+        out += shown > 1 ? fmt::format("{} {}", bytes_text(bytes), phrase(name, l)) : std::string(phrase(name, l));
     }
     return out;
 }
@@ -47,17 +50,18 @@ std::string as_multiple(i64 bytes, i64 whole) {
 }
 
 struct Resource {
-    std::string_view name, twice;
+    std::string_view name;
+    Phrase twice;
 };
 constexpr Resource resources[] = {
-    {"math", "twice the math rate"},
-    {"sram", "twice the on-chip bandwidth"},
-    {"l2", "twice the L2 bandwidth"},
-    {"dram", "twice the DRAM bandwidth"},
-    {"latency", "half the latency"},
-    {"launch", "half the launch overhead"},
-    {"step_overhead", "half the step overhead"},
-    {"power", "twice the power"},
+    {"math", Phrase::page_twice_math},
+    {"sram", Phrase::page_twice_sram},
+    {"l2", Phrase::page_twice_l2},
+    {"dram", Phrase::page_twice_dram},
+    {"latency", Phrase::page_half_latency},
+    {"launch", Phrase::page_half_launch},
+    {"step_overhead", Phrase::page_half_step},
+    {"power", Phrase::page_twice_power},
 };
 
 }  // namespace
@@ -91,9 +95,10 @@ i64 whole_bytes(const sim::Experiment& e, sim::Operand operand) {
     return bytes;
 }
 
-std::string subject_text(const sim::Report& r, const sim::Device& d, int width) {
+std::string subject_text(const sim::Report& r, const sim::Device& d, int width, lessons::Language l) {
+    using lessons::say;
     const sim::Experiment& e = r.experiment;
-    const sim::Dense& l = e.dense;
+    const sim::Dense& x = e.dense;
     struct {
         sim::Pass pass;
         std::string_view what;
@@ -104,24 +109,25 @@ std::string subject_text(const sim::Report& r, const sim::Device& d, int width) 
     std::string what;
     for (const auto& p : passes)
         if (p.pass == e.pass) what = p.what;
-    std::string line = fmt::format("{}: {} with X {}x{}, W {}x{}, Y {}x{}, {}", d.name, what, l.m, l.k, l.k, l.n, l.m,
-                                   l.n, to_string(l.dtype));
-    if (l.out != l.dtype) line += fmt::format(" in, {} out", to_string(l.out));
-    if (l.batch > 1) line += fmt::format(", {} times", grouped(l.batch));
+    std::string line = say(Phrase::page_layer, l, d.name, what, x.m, x.k, x.k, x.n, x.m, x.n, to_string(x.dtype));
+    if (x.out != x.dtype) line += say(Phrase::page_in_out, l, to_string(x.out));
+    if (x.batch > 1) line += say(Phrase::page_batch, l, grouped(x.batch));
     const int matmuls = e.pass == sim::Pass::train ? 3 : 1;
-    line += ", " + operations_text(2.0 * matmuls * static_cast<double>(l.m) * static_cast<double>(l.n) *
-                                   static_cast<double>(l.k) * static_cast<double>(l.batch));
+    line +=
+        phrase(Phrase::comma, l) + operations_text(2.0 * matmuls * static_cast<double>(x.m) * static_cast<double>(x.n) *
+                                                   static_cast<double>(x.k) * static_cast<double>(x.batch));
     std::string out = wrap(line, width, 2, 2);
     if (e.tile.is_best()) return out;  // no tile fits, so there is no plan
     std::string cut;
     for (const sim::Kernel& k : sim::plan(e)) {
         if (!k.matmul) continue;
-        cut += fmt::format("{}{}: {} x {} tiles of {}x{}, {}", cut.empty() ? "" : "; ", k.name, grouped(k.row_tiles()),
-                           grouped(k.col_tiles()), k.tile.bm, k.tile.bn, counted(k.k_steps(), "k-step"));
-        if (k.k_steps() > 1) cut += fmt::format(" of {}", k.tile.bk);
+        cut += (cut.empty() ? "" : phrase(Phrase::semicolon, l)) +
+               say(Phrase::page_tiles, l, k.name, grouped(k.row_tiles()), grouped(k.col_tiles()), k.tile.bm, k.tile.bn);
+        cut += k.k_steps() > 1 ? say(Phrase::page_k_steps, l, grouped(k.k_steps()), k.tile.bk)
+                               : std::string(phrase(Phrase::page_k_step, l));
     }
-    cut += d.kind == sim::DeviceKind::gpu ? fmt::format(", raster {}", to_string(e.raster))
-                                          : fmt::format(", order {}", to_string(e.order));
+    cut += d.kind == sim::DeviceKind::gpu ? say(Phrase::page_raster, l, to_string(e.raster))
+                                          : say(Phrase::page_order, l, to_string(e.order));
     return out + wrap(cut, width, 2, 2);
 }
 
@@ -129,7 +135,9 @@ std::string counted_by(const sim::Report& r) {
     return fmt::format("counted by {}{}", r.replayed ? "replay" : "closed form", r.exact ? "" : ": an estimate");
 }
 
-std::string traffic_text(const sim::Report& r, const sim::Device& d, int width) {
+std::string traffic_text(const sim::Report& r, const sim::Device& d, int width, lessons::Language l) {
+    using lessons::say;
+    const auto word = [&](Phrase p) { return std::string(phrase(p, l)); };
     Table table("lllrll");
     const sim::Compulsory must = sim::compulsory(r.experiment);
     const i64 compulsory = must.read_bytes + must.write_bytes;
@@ -141,54 +149,54 @@ std::string traffic_text(const sim::Report& r, const sim::Device& d, int width) 
             const auto operand = static_cast<sim::Operand>(i);
             const sim::Flow& f = traffic.of(operand);
             const i64 whole = whole_bytes(r.experiment, operand);
-            std::string label(to_string(operand)), why = level == sim::Level::dram ? causes_text(f) : "";
-            const auto add = [&](std::string_view direction, i64 bytes) {
+            std::string label(to_string(operand)), why = level == sim::Level::dram ? causes_text(f, l) : "";
+            const auto add = [&](Phrase direction, i64 bytes) {
                 if (bytes == 0) return;
-                table.row({std::exchange(name, ""), std::exchange(label, ""), std::string(direction), bytes_text(bytes),
+                table.row({std::exchange(name, ""), std::exchange(label, ""), word(direction), bytes_text(bytes),
                            as_multiple(bytes, whole), std::exchange(why, "")});
             };
-            add("read", f.read_bytes);
-            add(level == sim::Level::sram ? "filled" : "written", f.write_bytes);
+            add(Phrase::page_read, f.read_bytes);
+            add(level == sim::Level::sram ? Phrase::page_filled : Phrase::page_written, f.write_bytes);
         }
         const sim::Flow all = traffic.total();
         const i64 requested = all.bytes(), moved = all.moved_read_bytes + all.moved_write_bytes;
-        table.row({"", "all", "", bytes_text(requested),
+        table.row({"", word(Phrase::page_all), "", bytes_text(requested),
                    level == sim::Level::dram ? as_multiple(requested, compulsory) : std::string(),
-                   level == sim::Level::dram ? "what any kernel must move" : ""});
+                   level == sim::Level::dram ? word(Phrase::page_must) : std::string()});
         if (moved > requested)
-            table.row({"", "moved", "", bytes_text(moved), "", "whole sectors and padded tiles counted"});
+            table.row({"", word(Phrase::page_moved), "", bytes_text(moved), "", word(Phrase::page_whole_sectors)});
         if (traffic.dirty_at_end_bytes > 0)
-            table.row({"", "", "", bytes_text(traffic.dirty_at_end_bytes), "",
-                       fmt::format("of it still in {} at the end: a counter may not see it", d.l2.display)});
+            table.row(
+                {"", "", "", bytes_text(traffic.dirty_at_end_bytes), "", say(Phrase::page_dirty, l, d.l2.display)});
     }
     std::string out = table.text(2, width);
     const sim::DramRange& range = r.dram_range;
     if (range.lockstep_bytes != range.staggered_bytes)
-        out += wrap(fmt::format("SMs drift apart: {} of {} if they march in step, {} if fully staggered, {} expected.",
-                                bytes_text(range.lockstep_bytes), d.dram.display, bytes_text(range.staggered_bytes),
-                                bytes_text(range.expected_bytes)),
+        out += wrap(say(Phrase::page_drift, l, bytes_text(range.lockstep_bytes), d.dram.display,
+                        bytes_text(range.staggered_bytes), bytes_text(range.expected_bytes)),
                     width, 2, 2);
     return out;
 }
 
-std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& measured, int width) {
+std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& measured, int width,
+                         lessons::Language l) {
+    using lessons::say;
+    const auto word = [&](Phrase p) { return std::string(phrase(p, l)); };
     Table table("lrrl");
-    table.row({"", "DRAM bytes", "time", ""});
-    table.row({"bound", bytes_text(r.bound.dram_bytes), sim::format_us(r.bound.time_us),
-               fmt::format("no kernel can beat this: the {} roof", to_string(r.bound.ceiling))});
+    table.row({"", word(Phrase::page_dram_bytes), word(Phrase::page_time), ""});
+    table.row({word(Phrase::page_bound), bytes_text(r.bound.dram_bytes), sim::format_us(r.bound.time_us),
+               say(Phrase::page_no_kernel, l, lessons::roof_name(r.bound.ceiling, l))});
     if (r.predicted) {
         const sim::Prediction& p = *r.predicted;
-        table.row({"predicted", bytes_text(r.dram_range.expected_bytes), sim::format_us(p.time_us),
-                   fmt::format("expect {} to {}; {} its bound, {} of the math peak; limited by {}{}",
-                               sim::format_us(p.interval_us[0]), sim::format_us(p.interval_us[1]),
-                               times(p.time_us / r.bound.time_us), percent(r.bound.math_us / p.time_us, false),
-                               to_string(p.limiter),
-                               p.validated ? "" : "; unvalidated: no measured row covers this corner")});
+        table.row({word(Phrase::page_predicted), bytes_text(r.dram_range.expected_bytes), sim::format_us(p.time_us),
+                   say(Phrase::page_expect, l, sim::format_us(p.interval_us[0]), sim::format_us(p.interval_us[1]),
+                       times(p.time_us / r.bound.time_us), percent(r.bound.math_us / p.time_us, false),
+                       lessons::limiter_name(p.limiter, l), p.validated ? "" : phrase(Phrase::page_unvalidated, l))});
     } else {
-        table.row({"predicted", "-", "-", "it does not fit"});
+        table.row({word(Phrase::page_predicted), "-", "-", word(Phrase::page_not_fit)});
     }
-    for (const MeasuredLine& m : measured) table.row({"measured", "-", m.time, m.remark});
-    if (measured.empty()) table.row({"measured", "-", "-", "nothing recorded of this experiment"});
+    for (const MeasuredLine& m : measured) table.row({word(Phrase::page_measured), "-", m.time, m.remark});
+    if (measured.empty()) table.row({word(Phrase::page_measured), "-", "-", word(Phrase::page_no_record)});
     return table.text(2, width);
 }
 
@@ -242,20 +250,19 @@ std::string variations_text(std::string_view title, const sim::Experiment& e, co
     return heading(title) + table.text(2);
 }
 
-std::string time_split_text(const sim::Report& r, int width) {
+std::string time_split_text(const sim::Report& r, int width, lessons::Language l) {
+    using lessons::say;
     if (!r.predicted) return "";
     const sim::Prediction& p = *r.predicted;
     std::set<std::string_view> explained;  // each term is explained where it first appears
     const auto meaning = [&](std::string_view name) -> std::string {
-        for (const sim::TimeTermInfo& t : sim::time_terms())
-            if (t.name == name && explained.insert(t.name).second) return std::string(t.what);
-        return "";
+        return explained.insert(name).second ? lessons::term_meaning(name, l) : "";
     };
     constexpr int bar_width = 10;
     Table table("lrrll");
     for (const sim::KernelReport& k : p.kernels) {
         table.row({k.name, sim::format_us(k.time_us), percent(k.time_us / p.time_us, false), "",
-                   fmt::format("limited by {}", to_string(k.limiter))});
+                   say(Phrase::page_limited, l, lessons::limiter_name(k.limiter, l))});
         for (const sim::TimeTerm& t : k.terms)
             if (std::abs(t.time_us) >= 1e-4 * p.time_us)  // what rounds to 0 % of it tells nothing
                 table.row({"  " + t.name, sim::format_us(t.time_us), percent(t.time_us / p.time_us, false),
@@ -266,19 +273,19 @@ std::string time_split_text(const sim::Report& r, int width) {
     std::vector<std::pair<double, std::string>> gains;
     for (const Resource& resource : resources)
         if (const auto at = p.if_twice.find(std::string(resource.name)); at != p.if_twice.end())
-            gains.emplace_back(at->second, resource.twice);
+            gains.emplace_back(at->second, phrase(resource.twice, l));
     std::stable_sort(gains.begin(), gains.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     Table twice("lrl");
     std::string nothing;
     for (const auto& [time, what] : gains) {
         if (time < 0.99 * p.time_us) {
-            twice.row({what, sim::format_us(time), fmt::format("{} faster", times(p.time_us / time))});
+            twice.row({what, sim::format_us(time), say(Phrase::page_faster, l, times(p.time_us / time))});
         } else {
-            nothing += (nothing.empty() ? "" : ", ") + what;
+            nothing += (nothing.empty() ? "" : phrase(Phrase::comma, l)) + what;
         }
     }
-    if (!twice.empty()) out += heading("What would help") + twice.text(2, width);
-    if (!nothing.empty()) out += wrap("Under 1 % from " + nothing + ".", width, 2, 2);
+    if (!twice.empty()) out += heading(phrase(Phrase::page_would_help, l)) + twice.text(2, width);
+    if (!nothing.empty()) out += wrap(say(Phrase::page_little, l, nothing), width, 2, 2);
     return out;
 }
 

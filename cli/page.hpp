@@ -1,11 +1,13 @@
 #pragma once
-// The parts that the verbs' pages share: bytes, times, and the table of bound, predicted and measured.
+// The parts that the verbs' pages share: bytes, times, and the table of bound, predicted and measured. Those that
+// lessons show are in two languages.
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lessons/lesson.hpp"
 #include "sim/plan.hpp"
 #include "sim/report.hpp"
 
@@ -15,23 +17,26 @@ namespace cli {
 std::string level_name(const sim::Device& d, sim::Level level);
 
 /// What is computed and how it is cut: one or two lines under the experiment.
-std::string subject_text(const sim::Report& r, const sim::Device& d, int width);
+std::string subject_text(const sim::Report& r, const sim::Device& d, int width,
+                         lessons::Language l = lessons::Language::en);
 
 /// How the bytes were counted: "counted by replay", and whether that is an estimate.
 std::string counted_by(const sim::Report& r);
 
 /// A row per level, operand and direction: bytes, how many times the operand that is, and why.
-std::string traffic_text(const sim::Report& r, const sim::Device& d, int width);
+std::string traffic_text(const sim::Report& r, const sim::Device& d, int width,
+                         lessons::Language l = lessons::Language::en);
 
 /// What a clock said, as a row of the table below.
 struct MeasuredLine {
     std::string time, remark;
 };
 /// bound, predicted and measured, in this order and never blended.
-std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& measured, int width);
+std::string verdict_text(const sim::Report& r, const std::vector<MeasuredLine>& measured, int width,
+                         lessons::Language l = lessons::Language::en);
 
 /// The predicted time by kernel and term, and what twice as much of each resource would give.
-std::string time_split_text(const sim::Report& r, int width);
+std::string time_split_text(const sim::Report& r, int width, lessons::Language l = lessons::Language::en);
 
 /// Energy by level and kernel, each a range with where its figures come from.
 std::string energy_text(const sim::Report& r, const sim::Device& d, int width);

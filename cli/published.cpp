@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "cli/text.hpp"
+#include "lessons/phrases.hpp"
+#include "sim/direct.hpp"
 
 namespace cli {
 namespace {
@@ -15,11 +17,26 @@ bool same_layer(const sim::Experiment& a, const sim::Measurement& row) {
            a.dense.k == row.k && a.dense.batch == row.batch && a.dense.dtype == row.dtype;
 }
 
-/// Equal in all that a person wrote: traits are a recorded row's, and a rung only names what engine and pipeline say.
-bool same_experiment(sim::Experiment a, const sim::Experiment& b) {
-    a.traits = b.traits;
-    a.rung = b.rung;
-    return a == b;
+/// Whether a row ran what is asked about. A double buffer is a pipeline of two stages; what one of the two leaves to the
+/// rules (0) is whatever the other says; a rung only names what engine, pipeline and access say.
+bool same_experiment(sim::Experiment row, const sim::Experiment& e) {
+    if (sim::direct_access(row) != sim::direct_access(e)) return false;
+    const auto buffered = [](const sim::Experiment& x) {
+        return x.pipeline == sim::Pipeline::double_buffered ? 2
+               : x.pipeline == sim::Pipeline::multistage    ? x.stages
+                                                            : 0;
+    };
+    if (buffered(row) > 0 && buffered(row) == buffered(e)) {
+        row.pipeline = e.pipeline;
+        row.stages = e.stages;
+    }
+    if (row.warps == 0 || e.warps == 0) row.warps = e.warps;
+    const sim::Shape2 unsaid{};
+    if (row.warp == unsaid || e.warp == unsaid) row.warp = e.warp;
+    if (row.thread == unsaid || e.thread == unsaid) row.thread = e.thread;
+    row.traits = e.traits;
+    row.rung = e.rung;
+    return row == e;
 }
 
 /// How it is done, without the layer that all these rows share: "fused tile 128x128x8192".
@@ -28,17 +45,18 @@ std::string words_after_pass(const sim::Experiment& e, const sim::Catalogue& dev
     return line.substr(line.find(pass) + pass.size());
 }
 
-std::string library_name(const sim::Measurement& row) {
+std::string library_name(const sim::Measurement& row, lessons::Language l) {
+    using lessons::Phrase, lessons::say;
     const auto extra = row.traits.find("extra_pass");
-    std::string name = "a library's matmul";
-    if (!row.epilogue.empty() && row.epilogue != "none") name += " with " + row.epilogue + " fused";
-    if (extra != row.traits.end()) name += ", then " + extra->second + " as a pass of its own";
+    std::string name = phrase(Phrase::page_library, l);
+    if (!row.epilogue.empty() && row.epilogue != "none") name += say(Phrase::page_library_fused, l, row.epilogue);
+    if (extra != row.traits.end()) name += say(Phrase::page_library_pass, l, extra->second);
     return name;
 }
 
 }  // namespace
 
-std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalogue& devices) {
+std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalogue& devices, lessons::Language l) {
     std::vector<MeasuredGroup> groups;
     for (const sim::Measurement& row : sim::committed_rows()) {
         if (!row.time_us || !same_layer(e, row)) continue;
@@ -49,15 +67,15 @@ std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalo
             std::string why;
             std::optional<sim::Experiment> theirs = sim::experiment_of(row, devices, why);
             if (!theirs) continue;
-            theirs->traits.clear();
             found.same = same_experiment(*theirs, e);
+            theirs->traits.clear();
             found.what = words_after_pass(*theirs, devices);
         } else {
             found.library = true;
-            found.what = library_name(row);
+            found.what = library_name(row, l);
         }
-        auto at =
-            std::find_if(groups.begin(), groups.end(), [&](const MeasuredGroup& g) { return g.what == found.what; });
+        auto at = std::find_if(groups.begin(), groups.end(),
+                               [&](const MeasuredGroup& g) { return g.what == found.what && g.same == found.same; });
         if (at == groups.end()) at = groups.insert(groups.end(), std::move(found));
         at->times_us.push_back(*row.time_us);
     }
@@ -68,17 +86,20 @@ std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalo
     return groups;
 }
 
-std::vector<MeasuredLine> measured_lines(const std::vector<MeasuredGroup>& groups) {
+std::vector<MeasuredLine> measured_lines(const std::vector<MeasuredGroup>& groups, lessons::Language l) {
     std::vector<MeasuredLine> lines;
     for (const MeasuredGroup& g : groups)
-        if (g.same) lines.push_back({sim::format_us(g.median_us()), fmt::format("{}: {}", g.source, times_text(g))});
+        if (g.same)
+            lines.push_back(
+                {sim::format_us(g.median_us()), g.source + phrase(lessons::Phrase::colon, l) + times_text(g, l)});
     return lines;
 }
 
-std::string times_text(const MeasuredGroup& g) {
+std::string times_text(const MeasuredGroup& g, lessons::Language l) {
+    using lessons::Phrase, lessons::say;
     const std::string low = sim::format_us(g.times_us.front()), high = sim::format_us(g.times_us.back());
     if (g.times_us.size() == 1) return low;
-    return fmt::format("{} ({} rows)", low == high ? low : low + " to " + high, g.times_us.size());
+    return say(Phrase::page_rows, l, low == high ? low : say(Phrase::page_to, l, low, high), g.times_us.size());
 }
 
 }  // namespace cli

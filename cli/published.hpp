@@ -21,12 +21,14 @@ struct MeasuredGroup {
 };
 
 /// The groups of the published rows on e's device with e's layer and pass: the same experiment first, then by time.
-std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalogue& devices);
+std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalogue& devices,
+                                     lessons::Language l = lessons::Language::en);
 
 /// The rows of the very experiment, for the table of bound, predicted and measured.
-std::vector<MeasuredLine> measured_lines(const std::vector<MeasuredGroup>& groups);
+std::vector<MeasuredLine> measured_lines(const std::vector<MeasuredGroup>& groups,
+                                         lessons::Language l = lessons::Language::en);
 
 /// "35.0 ms" or "34.9 to 35.1 ms (4 rows)".
-std::string times_text(const MeasuredGroup& group);
+std::string times_text(const MeasuredGroup& group, lessons::Language l = lessons::Language::en);
 
 }  // namespace cli

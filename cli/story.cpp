@@ -7,6 +7,7 @@
 
 #include "cli/page.hpp"
 #include "cli/text.hpp"
+#include "lessons/phrases.hpp"
 #include "sim/energy.hpp"
 #include "sim/fit.hpp"
 #include "sim/fusion_choice.hpp"
@@ -23,8 +24,6 @@ std::string bytes_text(i64 bytes) { return sim::format_bytes(static_cast<double>
 std::string both_units(i64 bytes) {
     return fmt::format("{} ({})", bytes_text(bytes), sim::format_kib(static_cast<double>(bytes)));
 }
-
-std::string copies(int n) { return n == 1 ? "one copy" : n == 2 ? "two copies" : fmt::format("{} copies", n); }
 
 /// The letter of a pass's rows, columns or reduction in the layer.
 std::string_view letter(sim::Pass pass, sim::Axis axis) {
@@ -123,37 +122,43 @@ std::vector<std::string> diagnosis(const sim::Report& r, const sim::Device& d) {
     return out;
 }
 
-std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d) {
+std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d, lessons::Language l) {
+    using lessons::phrase, lessons::Phrase, lessons::say;
     std::vector<std::string> out;
     if (!r.fit.ok()) return out;
     for (const sim::Kernel& k : sim::plan(r.experiment)) {
         if (!k.matmul) continue;
-        const std::string of = r.experiment.pass == sim::Pass::train ? k.name + ": " : "";
+        const std::string of = r.experiment.pass == sim::Pass::train ? k.name + phrase(Phrase::colon, l) : "";
         if (d.kind == sim::DeviceKind::tpu) {
             const sim::VmemNeed need = sim::vmem_need(r.experiment, d, k);
             // Where only one copy fits, a note of the report says what follows from it.
-            out.push_back(fmt::format("{}{} of the tiles{} {} {} of the {} of scoped VMEM{}.", of, copies(need.buffers),
-                                      need.accumulator_bytes > 0 ? " and the accumulator" : "",
-                                      need.buffers == 1 && need.accumulator_bytes == 0 ? "takes" : "take",
-                                      both_units(need.bytes()), both_units(need.limit_bytes),
-                                      need.buffers == 1 ? "" : ": copies run while the MXU computes"));
+            out.push_back(of + say(need.buffers == 1
+                                       ? need.accumulator_bytes > 0 ? Phrase::on_chip_one_and_sum : Phrase::on_chip_one
+                                   : need.accumulator_bytes > 0 ? Phrase::on_chip_two_and_sum
+                                                                : Phrase::on_chip_two,
+                                   l, both_units(need.bytes()), both_units(need.limit_bytes), need.buffers));
         } else if (d.kind == sim::DeviceKind::gpu) {
             const sim::CtaShape cta = sim::cta_shape(r.experiment, d, k);
             const sim::Occupancy o = sim::occupancy(r.experiment, d, cta);
             const double waves =
                 static_cast<double>(k.row_tiles() * k.col_tiles() * k.batch * k.splits) / static_cast<double>(o.slots);
-            std::string line = fmt::format("{}a CTA needs {} of {}, {} threads and about {} registers each: {} per SM",
-                                           of, sim::format_kib(static_cast<double>(cta.smem_bytes)), d.sram.display,
-                                           cta.threads, cta.registers, counted(o.ctas_per_sm, "CTA"));
-            if (o.limited_by == "said") {
-                line += " (as the experiment says)";
-            } else if (!o.limited_by.empty()) {
-                line += fmt::format(" ({} run out first)", o.limited_by);
-            }
-            line += fmt::format(", {} slots. {} tiles are {:.3g} waves", grouped(o.slots),
-                                grouped(k.row_tiles() * k.col_tiles() * k.batch * k.splits), waves);
+            static constexpr std::pair<std::string_view, Phrase> limits[] = {
+                {"said", Phrase::on_chip_said},
+                {"shared memory", Phrase::on_chip_smem_first},
+                {"registers", Phrase::on_chip_regs_first},
+                {"threads", Phrase::on_chip_threads_first},
+                {"warps", Phrase::on_chip_threads_first},
+                {"CTAs per SM", Phrase::on_chip_ctas_first}};
+            std::string limited;
+            for (const auto& [name, words] : limits)
+                if (name == o.limited_by) limited = phrase(words, l);
+            std::string line =
+                of + say(Phrase::on_chip_cta, l, sim::format_kib(static_cast<double>(cta.smem_bytes)), d.sram.display,
+                         cta.threads, cta.registers, o.ctas_per_sm, limited, grouped(o.slots),
+                         grouped(k.row_tiles() * k.col_tiles() * k.batch * k.splits), short_number(waves));
             const double last = waves - std::floor(waves);
-            line += last > 0.005 ? fmt::format("; the last wave is {} full.", percent(last, false)) : ".";
+            line += last > 0.005 ? say(Phrase::on_chip_last_wave, l, percent(last, false))
+                                 : std::string(phrase(Phrase::full_stop, l));
             out.push_back(line);
         } else {
             const i64 left =
@@ -162,16 +167,12 @@ std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d) {
                               k.right.front().tensor.bits / 8;
             const auto kib = [](double bytes) { return sim::format_kib(bytes); };
             const auto lx = to_string(k.left.front().tensor.name), rx = to_string(k.right.front().tensor.name);
-            if (d.kind == sim::DeviceKind::cpu) {
-                out.push_back(
-                    fmt::format("{}a packed tile of {} takes {} of a core's {} {}; one of {} takes {} of the {} {}.",
-                                of, lx, kib(static_cast<double>(left)), kib(d.sram.bytes_per_sm.value), d.sram.display,
-                                rx, kib(static_cast<double>(right)), kib(d.l2.bytes.value), d.l2.display));
-            } else {
-                out.push_back(fmt::format("{}a tile of {} takes {} and one of {} {} of the {} of {}.", of, lx,
-                                          kib(static_cast<double>(left)), rx, kib(static_cast<double>(right)),
-                                          kib(d.sram.bytes_per_sm.value), d.sram.display));
-            }
+            const std::string small = kib(static_cast<double>(left)), large = kib(static_cast<double>(right)),
+                              whole = kib(d.sram.bytes_per_sm.value);
+            out.push_back(of + (d.kind == sim::DeviceKind::cpu
+                                    ? say(Phrase::on_chip_packed, l, lx, small, whole, d.sram.display, rx, large,
+                                          kib(d.l2.bytes.value), d.l2.display)
+                                    : say(Phrase::on_chip_tiles, l, lx, small, rx, large, whole, d.sram.display)));
         }
     }
     for (std::string& line : out) line[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(line[0])));

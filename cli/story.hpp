@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lessons/lesson.hpp"
 #include "sim/report.hpp"
 
 namespace cli {
@@ -13,7 +14,8 @@ namespace cli {
 std::vector<std::string> diagnosis(const sim::Report& r, const sim::Device& d);
 
 /// What a tile takes on chip: VMEM copies (TPU), occupancy and waves (GPU), the packed tile (CPU).
-std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d);
+std::vector<std::string> on_chip(const sim::Report& r, const sim::Device& d,
+                                 lessons::Language l = lessons::Language::en);
 
 /// Every way of fusing with this tile: bytes, time, which wins, and what fusing can save at most. Empty for fusion
 /// none.

@@ -11,31 +11,89 @@
 
 namespace cli {
 
+namespace {
+
+/// The bytes of the character that begins here, and the columns it takes.
+struct Character {
+    std::size_t bytes;
+    int columns;
+};
+Character character(std::string_view text) {
+    const auto c = static_cast<unsigned char>(text[0]);
+    const std::size_t bytes = std::min<std::size_t>(c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4, text.size());
+    // Three bytes from U+2E80 on: Chinese characters and full-width marks.
+    const bool wide =
+        bytes == 4 || (bytes == 3 && (c > 0xE2 || (c == 0xE2 && static_cast<unsigned char>(text[1]) >= 0xBA)));
+    return {bytes, wide ? 2 : 1};
+}
+bool closes(std::string_view c) {
+    static constexpr std::string_view marks[] = {"，", "。", "、", "；", "：", "！", "？", "）", "”", "」", "》", "…"};
+    return std::find(std::begin(marks), std::end(marks), c) != std::end(marks);
+}
+bool opens(std::string_view c) { return c == "（" || c == "“" || c == "「" || c == "《"; }
+
+/// A piece that stays on one line: a word, or a Chinese character with the marks that cling to it.
+struct Piece {
+    std::string text;
+    int columns = 0;
+    bool space = false;  ///< a space stood before it
+};
+std::vector<Piece> pieces(std::string_view text) {
+    std::vector<Piece> out;
+    bool space = false, glue = false, after_wide = false;
+    while (!text.empty()) {
+        if (text[0] == ' ') {
+            space = true;
+            glue = false;
+            text.remove_prefix(1);
+            continue;
+        }
+        const Character c = character(text);
+        const std::string_view one = text.substr(0, c.bytes);
+        text.remove_prefix(c.bytes);
+        const bool wide = c.columns == 2;
+        if (!out.empty() && !space && (glue || closes(one) || (!wide && !after_wide))) {
+            out.back().text += one;
+            out.back().columns += c.columns;
+        } else {
+            out.push_back({std::string(one), c.columns, space});
+        }
+        space = false;
+        after_wide = wide;
+        glue = opens(one);
+    }
+    return out;
+}
+
+}  // namespace
+
 int display_width(std::string_view text) {
-    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    int columns = 0;
+    while (!text.empty()) {
+        const Character c = character(text);
+        columns += c.columns;
+        text.remove_prefix(c.bytes);
+    }
+    return columns;
 }
 
 std::string wrap(std::string_view text, int width, int first, int rest) {
     std::string out(static_cast<std::size_t>(first), ' ');
     int column = first;
-    bool begun = false;  // a word is on this line
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        const std::string_view word = text.substr(0, end);
-        text.remove_prefix(std::min(end + 1, text.size()));
-        if (word.empty()) continue;
-        const int needed = display_width(word);
-        if (begun && column + 1 + needed > width) {
+    bool begun = false;
+    for (const Piece& p : pieces(text)) {
+        const int gap = begun && p.space ? 1 : 0;
+        if (begun && column + gap + p.columns > width) {
             out += '\n';
             out.append(static_cast<std::size_t>(rest), ' ');
             column = rest;
-        } else if (begun) {
+        } else if (gap) {
             out += ' ';
             ++column;
         }
+        out += p.text;
+        column += p.columns;
         begun = true;
-        out += word;
-        column += needed;
     }
     return out + '\n';
 }

@@ -7,11 +7,12 @@
 
 namespace cli {
 
-/// Columns that `text` takes on a terminal (UTF-8; every character counts one).
+/// Columns that `text` takes on a terminal (UTF-8; a Chinese character takes two).
 int display_width(std::string_view text);
 
-/// Breaks prose at spaces so that no line is longer than `width`; the first line gets `first` spaces before it, the
-/// others `rest`. Ends in a newline. A word longer than a line stays whole.
+/// Breaks prose at spaces and between Chinese characters, never before a mark that closes, so that no line is longer than
+/// `width`; the first line gets `first` spaces before it, the others `rest`. Ends in a newline. A word longer than a line
+/// stays whole.
 std::string wrap(std::string_view text, int width, int first = 0, int rest = 0);
 
 /// A table whose columns are as wide as they need.

@@ -89,7 +89,8 @@ struct Verb {
 
 // One file each; the table in cli.cpp lists them in the order of --help.
 extern const Verb train_verb, explain_verb, predict_verb, compare_verb, sweep_verb, run_verb, validate_verb,
-    devices_verb, kernels_verb, export_verb, lint_verb, screenshot_verb, lessons_verb, lesson_verb, quiz_verb;
+    devices_verb, kernels_verb, export_verb, lint_verb, screenshot_verb, lessons_verb, lesson_verb, drill_verb,
+    quiz_verb, glossary_verb;
 
 /// The experiment that `memwall explain` shows when none is given: the published kernel that began the project.
 extern const std::string_view default_experiment;

@@ -14,6 +14,7 @@
 #include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/views.hpp"
+#include "lessons/terms.hpp"
 
 namespace gui {
 namespace {
@@ -131,7 +132,7 @@ void headline_cell(Mark mark, Str name, const std::string& value, const std::vec
 }
 
 const char* name_of(sim::Limiter l) {
-    return tr(static_cast<Str>(static_cast<int>(Str::limiter_math) + static_cast<int>(l)));
+    return lessons::limiter_name(l, language() == Language::zh ? lessons::Language::zh : lessons::Language::en);
 }
 
 const char* ceiling_name(sim::Bound::Ceiling c) {

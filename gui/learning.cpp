@@ -72,11 +72,8 @@ void judge_goal(Page& page, const Walk& walk, lessons::Model& model, const std::
         }
         page.reached = f.kind == lessons::Feedback::right;
         for (const lessons::Expression& c : walk.step().question->goal.conditions()) {
-            Page::Goal goal{c.text(), {}, model.value(c, scene, walk.lesson().scenes).truth()};
-            for (const lessons::Expression::Name& n : c.names())
-                goal.now += (goal.now.empty() ? "" : ", ") + n.name + " = " +
-                            lessons::to_text(model.quantity(n.name, n.edit, scene, walk.lesson().scenes));
-            page.goals.push_back(std::move(goal));
+            page.goals.push_back({c.text(), lessons::values_of(c, scene, walk.lesson().scenes, model),
+                                  model.value(c, scene, walk.lesson().scenes).truth()});
         }
     } catch (const sim::BadInput& e) {
         page.trouble = e.what();
@@ -154,6 +151,12 @@ Page Learning::turn(const Question& q, const Job&) {
     } catch (const sim::BadInput& e) {  // a lesson being written may ask what has no answer
         page.refused = e.what();
     }
+    if (const auto* fault = kernels::glass::find_fault(walk.step().fault)) try {
+            page.comparison = std::make_shared<const kernels::glass::Comparison>(
+                q.counts->compare(sim::parse_experiment(walk.step().scene, model.devices()), *fault));
+        } catch (const std::exception& e) {  // no compiler here for a tile that was not built in
+            page.refused = e.what();
+        }
     Notes notes(walk, page.notes);
     notes.number(page.prose);
     for (lessons::Choice& c : page.choices) notes.number(c.text);
@@ -166,15 +169,20 @@ Page Learning::turn(const Question& q, const Job&) {
 
 Learning::Learning(Setup setup, Devices devices, std::function<void()> wake)
     : devices_(std::move(devices)),
+      counts_(std::make_shared<kernels::glass::Counts>(*devices_)),
       journal_(std::move(setup.journal)),
       watched_(std::move(setup.lessons)),
       turns_(turn, wake),
-      lints_([devices = devices_](const Draft& d, const Job&) { return lessons::lint(d.files, *devices); }, wake) {}
+      lints_([devices = devices_, counted = kernels::glass::counting(counts_)](
+                 const Draft& d, const Job&) { return lessons::lint(d.files, *devices, counted); },
+             wake) {}
 
 void Learning::set_devices(Devices devices) {
     devices_ = std::move(devices);
     course_.reset();  // read anew when it is wanted; an open lesson keeps its own
+    counts_ = std::make_shared<kernels::glass::Counts>(*devices_);
     model_.reset();
+    listing_.reset();
     halves_.clear();
 }
 
@@ -210,7 +218,10 @@ void Learning::read(Document* document) {
         }
     }
     halves_.clear();
-    if (!model_) model_ = std::make_shared<lessons::Model>(*devices_);
+    if (!model_) {
+        model_ = std::make_shared<lessons::Model>(*devices_, kernels::glass::counting(counts_));
+        listing_ = std::make_unique<lessons::Model>(*devices_, kernels::glass::counting(counts_));
+    }
     if (!lesson_ || is_quiz() || !document) return;
     if (const Lesson* same = course_->find(lesson_->id, language_)) {
         const std::string before = step().scene;
@@ -238,8 +249,8 @@ Learning::Progress Learning::progress(const Lesson& lesson) {
     if (const auto at = progress_.find(lesson.id); at != progress_.end()) return at->second;
     Progress p;
     course();
-    if (!model_) return p;
-    const Walk walk(lesson, *model_, journal_.state(lesson));
+    if (!listing_) return p;
+    const Walk walk(lesson, *listing_, journal_.state(lesson));
     p.begun = journal_.knows(lesson);
     p.finished = walk.state().finished;
     p.step = walk.state().step;
@@ -267,7 +278,7 @@ std::optional<double> Learning::gain() {
 
 std::string Learning::report() {
     const lessons::Course* c = course();
-    return c ? lessons::report(*c, journal_, language_, *model_) : std::string();
+    return c ? lessons::report(*c, journal_, language_, *listing_) : std::string();
 }
 
 void Learning::start(std::shared_ptr<const Lesson> lesson, lessons::LessonState state, Document& document) {
@@ -326,6 +337,7 @@ void Learning::ask(Deed deed, std::string scene) {
     Question q;
     q.lesson = lesson_;
     q.model = model_;
+    q.counts = counts_;
     q.state = state_;
     q.deed = std::move(deed);
     q.serial = serial_;

@@ -17,6 +17,7 @@
 #include "gui/document.hpp"
 #include "gui/latest.hpp"
 #include "gui/theme.hpp"
+#include "kernels/glass/faults.hpp"
 #include "lessons/course.hpp"
 #include "lessons/journal.hpp"
 #include "lessons/lint.hpp"
@@ -57,7 +58,8 @@ struct Page {
     std::vector<Goal> goals;  // of a challenge, in the document's scene
     std::string trouble;      // why the document's scene can't be judged
     bool reached = false;
-    std::vector<Explained> explained;  // of a quiz that is over: what was missed
+    std::vector<Explained> explained;                              // of a quiz that is over: what was missed
+    std::shared_ptr<const kernels::glass::Comparison> comparison;  // of a drill's step
 };
 
 class Learning {
@@ -135,6 +137,7 @@ private:
     struct Question {
         std::shared_ptr<const lessons::Lesson> lesson;
         std::shared_ptr<lessons::Model> model;  // the worker's alone
+        std::shared_ptr<kernels::glass::Counts> counts;
         lessons::LessonState state;
         Deed deed;
         int serial = 0;
@@ -161,7 +164,9 @@ private:
     Devices devices_;
     lessons::Language language_ = lessons::Language::en;
     std::shared_ptr<const lessons::Course> course_;
-    std::shared_ptr<lessons::Model> model_;
+    std::shared_ptr<kernels::glass::Counts> counts_;
+    std::shared_ptr<lessons::Model> model_;    // the worker's
+    std::unique_ptr<lessons::Model> listing_;  // the frame's, for progress
     std::string trouble_, note_, refused_;
     lessons::Journal journal_;
     std::map<std::string, Progress, std::less<>> progress_;  // by lesson; emptied by every event

@@ -33,6 +33,7 @@ constexpr std::array figure_rows = {
     FigureRow{"traffic", draw_traffic, Height::share},   FigureRow{"time", draw_time_split, Height::own},
     FigureRow{"roofline", draw_roofline, Height::share}, FigureRow{"sweep", draw_sweep, Height::share},
     FigureRow{"measure", draw_measure, Height::share},   FigureRow{"experiment", draw_experiment, Height::own},
+    FigureRow{"fault", draw_fault, Height::own},         FigureRow{"counters", draw_counters, Height::own},
 };
 
 /// The figures of the step, in the order of the table: what it shows, else what was shown last, and what it covers.

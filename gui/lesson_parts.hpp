@@ -38,6 +38,9 @@ void next_step(Learning& learning);
 
 /// The figures of the step under one another; `height` is what all of them may take, unless they need more.
 void draw_lesson_figures(Lab& lab, float height);
+/// The drill's figures: what was counted of a sound and a faulty kernel, and the line that is wrong.
+void draw_counters(Lab& lab);
+void draw_fault(Lab& lab);
 /// What a figure is called; empty for none.
 const char* figure_name(std::string_view id, lessons::Language l);
 

@@ -137,7 +137,7 @@ void list(Lab& lab) {
         const bool two = width >= em(52);
         const float each = two ? (width - gap) / 2 : width;
         const Lesson* glowing = next_lesson(learning);
-        const auto lessons = course->lessons(learning.language());
+        const auto lessons = course->listed(learning.language());
         quiz_card(lab, StepKind::pre, width);
         ImGui::Dummy({0, gap});
         // A row at a time, so that a row's cards begin at the same height.
@@ -148,7 +148,8 @@ void list(Lab& lab) {
             if (two && i % 2 == 1) ImGui::SetCursorScreenPos({at.x + each + gap, at.y});
             const float top = ImGui::GetCursorPosY();
             if (card(lesson.id.c_str(), each, lesson.title, under_lesson(p, lesson, learning.language()),
-                     share_of(p, lesson.steps.size()), p.finished, std::to_string(lesson.number), &lesson == glowing))
+                     share_of(p, lesson.steps.size()), p.finished, lesson.drill ? "?" : std::to_string(lesson.number),
+                     &lesson == glowing))
                 learning.open(lesson, lab.document);
             if (two && i % 2 == 0 && i + 1 < lessons.size()) {
                 ImGui::SetCursorPosY(top);

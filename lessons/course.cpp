@@ -103,15 +103,32 @@ Course::Course(const std::vector<CourseFile>& files, const sim::Catalogue& devic
 std::vector<const Lesson*> Course::lessons(Language l) const {
     std::vector<const Lesson*> out;
     for (const Lesson& lesson : lessons_)
-        if (lesson.language == l && !lesson.quiz) out.push_back(&lesson);
+        if (lesson.language == l && !lesson.quiz && !lesson.drill) out.push_back(&lesson);
+    return out;
+}
+
+std::vector<const Lesson*> Course::listed(Language l) const {
+    std::vector<const Lesson*> out = lessons(l);
+    const Lesson* last = drill(l);
+    if (!last) return out;
+    const auto needed = std::find_if(out.rbegin(), out.rend(), [&](const Lesson* one) {
+        return std::find(last->needs.begin(), last->needs.end(), one->id) != last->needs.end();
+    });
+    out.insert(needed == out.rend() ? out.end() : needed.base(), last);
     return out;
 }
 
 const Lesson* Course::find(std::string_view id, Language l) const {
-    for (const Lesson* lesson : lessons(l))
-        if (lesson->id == id || stem(lesson->file) == id ||
-            (lesson->number > 0 && std::to_string(lesson->number) == id))
-            return lesson;
+    for (const Lesson& lesson : lessons_)
+        if (lesson.language == l && !lesson.quiz &&
+            (lesson.id == id || stem(lesson.file) == id || (lesson.number > 0 && std::to_string(lesson.number) == id)))
+            return &lesson;
+    return nullptr;
+}
+
+const Lesson* Course::drill(Language l) const {
+    for (const Lesson& lesson : lessons_)
+        if (lesson.language == l && lesson.drill) return &lesson;
     return nullptr;
 }
 

@@ -34,10 +34,14 @@ public:
     /// Reads every file. BadInput at the first that cannot be read.
     Course(const std::vector<CourseFile>& files, const sim::Catalogue& devices);
 
-    /// The lessons of a language, in the course's order (without the quiz).
+    /// The lessons of a language, in the course's order (without the quiz and the drill).
     std::vector<const Lesson*> lessons(Language) const;
-    /// A lesson by id, by number ("4") or by the name of its file; null where there is none.
+    /// The same with the drill, which stands after the last lesson that it needs.
+    std::vector<const Lesson*> listed(Language) const;
+    /// A lesson or the drill by id, by number ("4") or by the name of its file; null where there is none.
     const Lesson* find(std::string_view id, Language) const;
+    /// The fault drill, or null.
+    const Lesson* drill(Language) const;
     /// The quiz, or null.
     const Lesson* quiz(Language) const;
     /// Every word that the glossary of a language explains.

@@ -17,4 +17,7 @@ std::span<const Figure> figures();
 /// The figure of that id, or null.
 const Figure* find_figure(std::string_view id);
 
+/// What a number of a run under glass is called: "races", "l2.read" as the drill's table has them.
+const char* counter_name(std::string_view name, Language language);
+
 }  // namespace lessons

@@ -53,6 +53,7 @@ struct Step {
     std::vector<std::string> hide, show;  ///< figures covered until the answer is locked; figures to look at
     std::optional<std::string> also;      ///< words for the second shape, in place of the lesson's
     std::string only_here;                ///< why the answer is of this shape alone
+    std::string fault;                    ///< planted in the scene's kernel, or empty
     Prose prose;
     std::optional<Question> question;
 };
@@ -73,7 +74,7 @@ struct Lesson {
     Language language = Language::en;
     int number = 0;  ///< its place in the course, from the file's name; 0 = none
     int minutes = 0;
-    bool quiz = false;
+    bool quiz = false, drill = false;
     std::vector<std::string> needs;
     std::string scene, also;
     Scenes scenes;

@@ -43,8 +43,11 @@ bool apart(const Value& a, const Value& b, double tolerance) {
 
 class Checker {
 public:
-    explicit Checker(const sim::Catalogue& devices)
-        : devices_(devices), likely_(devices), lockstep_(with_drift(devices, 0)), staggered_(with_drift(devices, 1)) {}
+    Checker(const sim::Catalogue& devices, const Counted& counted)
+        : devices_(devices),
+          likely_(devices, counted),
+          lockstep_(with_drift(devices, 0), counted),
+          staggered_(with_drift(devices, 1), counted) {}
 
     std::vector<std::string> all(const std::vector<CourseFile>& files) {
         std::vector<Lesson> lessons;
@@ -74,6 +77,8 @@ private:
         lesson_ = &l;
         if (l.quiz) {
             quiz();
+        } else if (l.drill) {
+            drill();
         } else {
             course();
         }
@@ -160,6 +165,25 @@ private:
         if (seen.size() != 12) say(1, fmt::format("{} pairs of questions; expected 12", seen.size()));
     }
 
+    void drill() {
+        std::set<std::string> faults;
+        for (const Step& s : lesson_->steps) {
+            if (!s.question) continue;
+            if (s.fault.empty()) say(s.line, "expected fault: what is wrong with the kernel of this step");
+            if (!faults.insert(s.fault).second) say(s.line, fmt::format("fault {} is asked about before", s.fault));
+            if (s.question->kind != Question::choice || !s.question->expect.empty())
+                say(s.line, "a drill asks for a choice among comparisons of what was counted");
+            if (s.show != std::vector<std::string>{"counters"} || s.hide != std::vector<std::string>{"fault"})
+                say(s.line,
+                    "a drill shows the counters and hides the fault (show = [\"counters\"], hide = [\"fault\"])");
+            for (const Option& o : s.question->options)
+                for (const Expression::Name& n : o.value.names())
+                    if (!is_count(n.name) || (n.name.starts_with("faulty.") && n.edit != s.fault))
+                        say(o.line, fmt::format("{}: expected counted.NAME or faulty.NAME[{}]", n.name, s.fault));
+        }
+        if (faults.size() < 4) say(1, fmt::format("{} faults; expected at least 4", faults.size()));
+    }
+
     void figures() {
         for (const auto* list : {&step_->hide, &step_->show})
             for (const std::string& id : *list) figure(id, step_->line);
@@ -193,9 +217,7 @@ private:
         }
     }
     void live(const Span& s, int line) {
-        bool counted = false;
-        for (const Expression::Name& n : s.expression.names()) counted |= n.name.starts_with("counted.");
-        if (counted) return;
+        if (!lesson_->drill && !likely_.has_counts(s.expression, step_->scene, lesson_->scenes)) return;
         try {
             to_text(likely_.value(s.expression, step_->scene, lesson_->scenes), s.format);
         } catch (const sim::BadInput& e) {
@@ -265,7 +287,7 @@ private:
 
     void question(const Question& q) {
         for (const Expression::Name& n : q.expect.names())
-            if (n.name.starts_with("counted."))
+            if (is_count(n.name))
                 return say(q.line, "an expected answer must be one that the model can give everywhere");
         std::optional<Judgement> first;
         try {
@@ -439,8 +461,9 @@ private:
 
 }  // namespace
 
-std::vector<std::string> lint(const std::vector<CourseFile>& files, const sim::Catalogue& devices) {
-    return Checker(devices).all(files);
+std::vector<std::string> lint(const std::vector<CourseFile>& files, const sim::Catalogue& devices,
+                              const Counted& counted) {
+    return Checker(devices, counted).all(files);
 }
 
 }  // namespace lessons

@@ -12,8 +12,9 @@ namespace lessons {
 /// apart from the others by more than twice the tolerance, at a second shape too, in lockstep and staggered alike; that
 /// wrong options are explained; that figures, words and links exist; that start states fail their challenge and worked
 /// solutions pass; that what was measured does not contradict what is taught; and, where both languages are there, that
-/// they say the same.
-std::vector<std::string> lint(const std::vector<CourseFile>& files, const sim::Catalogue& devices);
+/// they say the same. `counted` answers what the drill asks of kernels that really run.
+std::vector<std::string> lint(const std::vector<CourseFile>& files, const sim::Catalogue& devices,
+                              const Counted& counted);
 
 /// Where a lesson differs from its English other than in words: FILE:LINE of the other language.
 std::vector<std::string> differences(const Lesson& en, const Lesson& other);

@@ -50,7 +50,8 @@ std::vector<std::string> differences(const Lesson& en, const Lesson& zh) {
             differ(b.line, fmt::format("the kind of step {}", i + 1));
             continue;
         }
-        if (a.scene != b.scene || a.baseline != b.baseline || a.hide != b.hide || a.show != b.show || a.also != b.also)
+        if (a.scene != b.scene || a.baseline != b.baseline || a.hide != b.hide || a.show != b.show ||
+            a.also != b.also || a.fault != b.fault)
             differ(b.line, "the settings of this step");
         if (numbers(a) != numbers(b)) differ(b.line, "what the model fills in here");
         if (a.question.has_value() != b.question.has_value()) {

@@ -372,11 +372,14 @@ std::span<const QuantityInfo> quantities() {
              {"KERNEL.LEVEL[…]", "traffic of one kernel: relu.dram.read"},
              {"measured.time[ROW], measured.dram[ROW], measured.rate[ROW]", "a published row"},
              {"impossible.time[ROW]", "a published figure that cannot be true"},
-             {"counted.NAME", "what glass or a profiler counted, where there is one"}});
+             {"counted.NAME", "what glass or a profiler counted, where there is one"},
+             {"faulty.NAME[FAULT]", "the same of the kernel with a planted fault"}});
         return infos;
     }();
     return all;
 }
+
+bool is_count(std::string_view name) { return name.starts_with("counted.") || name.starts_with("faulty."); }
 
 Model::Model(sim::Catalogue devices, Counted counted) : devices_(std::move(devices)), counted_(std::move(counted)) {}
 
@@ -422,18 +425,26 @@ Value Model::of_report(std::string_view name, const std::string& line) {
 
 Value Model::quantity(std::string_view name, std::string_view edit, const std::string& line, const Scenes& scenes) {
     if (name.starts_with("measured.") || name.starts_with("impossible.")) return published(name, edit);
-    const std::string at = scene(edit, line, scenes);
-    if (name.starts_with("counted.")) {
-        const auto count = counted_ ? counted_(sim::parse_experiment(at, devices_), name.substr(8)) : std::nullopt;
+    if (is_count(name)) {
+        const auto count = this->count(name, edit, line, scenes);
         if (!count) throw sim::BadInput(fmt::format("{} is not counted here", name));
         const bool bytes = name.ends_with(".read") || name.ends_with(".write");
         return {*count, name == "counted.time" ? in_seconds : bytes ? in_bytes : plain};
     }
+    const std::string at = scene(edit, line, scenes);
     try {
         return of_report(name, at);
     } catch (const sim::BadInput& e) {
         throw sim::BadInput(fmt::format("{} of {}: {}", name, at, e.what()));
     }
+}
+
+std::optional<double> Model::count(std::string_view name, std::string_view edit, const std::string& line,
+                                   const Scenes& scenes) const {
+    if (!counted_) return {};
+    const bool faulty = name.starts_with("faulty.");  // then the brackets name the fault
+    const std::string at = faulty ? line : scene(edit, line, scenes);
+    return counted_(sim::parse_experiment(at, devices_), name.substr(name.find('.') + 1), faulty ? edit : "");
 }
 
 Value Model::value(const Expression& e, const std::string& line, const Scenes& scenes) {
@@ -442,15 +453,11 @@ Value Model::value(const Expression& e, const std::string& line, const Scenes& s
 
 bool Model::has_counts(const Expression& e, const std::string& line, const Scenes& scenes) {
     for (const Expression::Name& n : e.names()) {
-        if (!n.name.starts_with("counted.")) continue;
-        if (!counted_) return false;
-        try {
-            if (!counted_(sim::parse_experiment(scene(n.edit, line, scenes), devices_),
-                          std::string_view(n.name).substr(8)))
-                return false;
-        } catch (const sim::BadInput&) {
-            return false;  // a machine that is not known here
-        }
+        if (is_count(n.name)) try {
+                if (!count(n.name, n.edit, line, scenes)) return false;
+            } catch (const sim::BadInput&) {
+                return false;  // a machine that is not known here
+            }
     }
     return true;
 }

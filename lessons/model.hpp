@@ -14,10 +14,13 @@
 
 namespace lessons {
 
-/// A number had by really running a kernel: a count ("wavefronts", "bank_conflicts"), bytes ("dram.read") or "time" in
-/// seconds; nothing where it cannot be had here. Lessons know the model only, so whoever can run a kernel passes this
-/// in.
-using Counted = std::function<std::optional<double>(const sim::Experiment&, std::string_view name)>;
+/// A number had by really running a kernel, as it should be or (not empty) with a planted fault: a count ("wavefronts",
+/// "races"), bytes ("l2.read") or "time" in seconds; nothing where it cannot be had here. Lessons know the model only,
+/// so whoever can run a kernel passes this in.
+using Counted =
+    std::function<std::optional<double>(const sim::Experiment&, std::string_view name, std::string_view fault)>;
+/// Whether a name is a count: counted.NAME, or faulty.NAME of a kernel with a fault.
+bool is_count(std::string_view name);
 
 /// A quantity's name and what it is. Names of traffic are made: LEVEL[.OPERAND][.read|.write|.moved|.CAUSE].
 struct QuantityInfo {
@@ -49,6 +52,8 @@ public:
 
 private:
     Value of_report(std::string_view name, const std::string& line);
+    std::optional<double> count(std::string_view name, std::string_view edit, const std::string& line,
+                                const Scenes& scenes) const;
 
     sim::Catalogue devices_;
     Counted counted_;

@@ -190,7 +190,8 @@ private:
         lesson_.id = s->text("id", "a short name in lower case", true);
         if (lesson_.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos)
             s->bad("id", "lower-case letters, digits and dashes");
-        lesson_.quiz = s->has("quiz") && s->text("quiz", "\"yes\"") == "yes";
+        lesson_.quiz = s->text("quiz", "\"yes\"") == "yes";
+        lesson_.drill = s->text("drill", "\"yes\"") == "yes";
         lesson_.minutes = static_cast<int>(s->number("minutes", 1, 60, 0, "a number of minutes from 1 to 60"));
         lesson_.needs = s->list("needs");
         for (const auto& [name, line] : s->table("scenes"))
@@ -236,6 +237,7 @@ private:
             step.hide = s->list("hide");
             step.show = s->list("show");
             if (s->has("also")) step.also = s->text("also", "words that give a second shape");
+            step.fault = s->text("fault", "the id of a planted fault");
             step.only_here = s->text("only_here", "why the answer holds for this shape alone");
             if (s->has("ask")) {
                 asked = true;

@@ -50,6 +50,26 @@ std::string miss(double said, double expected) {
 
 }  // namespace
 
+std::string values_of(const Expression& condition, const std::string& scene, const Scenes& scenes, Model& model) {
+    const auto unit_beside = [&](Unit unit) {  // of the first number with a unit of that kind
+        const std::string& text = condition.text();
+        for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != text.npos;) {
+            const std::size_t from = text.find_first_not_of("0123456789.", at);
+            if (from == text.npos) break;
+            at = std::min(text.find_first_of(" )<>=", from), text.size());
+            const std::string name = text.substr(from, at - from);
+            if (const Value* worth = find_unit(name); worth && worth->unit == unit) return name;
+        }
+        return std::string();
+    };
+    std::string out;
+    for (const Expression::Name& n : condition.names()) {
+        const Value v = model.quantity(n.name, n.edit, scene, scenes);
+        out += (out.empty() ? "" : ", ") + n.name + " = " + to_text(v, v.is_number() ? unit_beside(v.unit) : "");
+    }
+    return out;
+}
+
 Judgement judge(const Question& q, const std::string& scene, const Scenes& scenes, Model& model) {
     Judgement j;
     if (!q.expect.empty()) j.expect = model.value(q.expect, scene, scenes);
@@ -239,11 +259,8 @@ Feedback Walk::judged(const Given& given) const {
         }
         for (const Expression& c : q.goal.conditions()) {
             const bool met = model_->value(c, after, lesson_->scenes).truth();
-            std::string values;
-            for (const Expression::Name& n : c.names())
-                values += (values.empty() ? "" : ", ") + n.name + " = " +
-                          to_text(model_->quantity(n.name, n.edit, after, lesson_->scenes));
-            add(say(met ? Phrase::goal_met : Phrase::goal_missed, l, c.text(), values));
+            add(say(met ? Phrase::goal_met : Phrase::goal_missed, l, c.text(),
+                    values_of(c, after, lesson_->scenes, *model_)));
         }
         return f;
     }

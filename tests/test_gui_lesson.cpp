@@ -105,7 +105,7 @@ public:
 };
 
 lessons::Model& model() {
-    static lessons::Model m(*devices());
+    static lessons::Model m(*devices(), kernels::glass::counting(std::make_shared<kernels::glass::Counts>(*devices())));
     return m;
 }
 
@@ -243,7 +243,7 @@ void go_through_all(gui::Language language, bool by_mouse) {
     Robot robot({.language = language});
     if (!speaks(robot, language)) return;
     const sim::Scene own = robot.lab->document.scene();
-    for (const lessons::Lesson* lesson : robot.learning().course()->lessons(robot.learning().language()))
+    for (const lessons::Lesson* lesson : robot.learning().course()->listed(robot.learning().language()))
         go_through(robot, *lesson, by_mouse);
     CHECK(robot.lab->document.experiment() == own.experiment);
     CHECK(robot.lab->document.can_undo());
@@ -267,7 +267,7 @@ TEST_CASE("no word of a step is cut, covered by another or missing, in either la
             Robot robot({language, width, height, scale, scale > 1 ? gui::Theme::light : gui::Theme::dark});
             if (!speaks(robot, language)) continue;
             const float menu = ImGui::GetFrameHeight() + 2;
-            for (const lessons::Lesson* lesson : robot.learning().course()->lessons(robot.learning().language()))
+            for (const lessons::Lesson* lesson : robot.learning().course()->listed(robot.learning().language()))
                 for (int step = 0; step < static_cast<int>(lesson->steps.size()); ++step) {
                     robot.learning().open_at(*lesson, step, robot.lab->document);
                     robot.rest();
@@ -303,7 +303,7 @@ TEST_CASE("no word of a step is cut, covered by another or missing, in either la
 
 TEST_CASE("the list shows every lesson, glows at the next one, and opens what is clicked") {
     Robot robot({});
-    const auto all = robot.learning().course()->lessons(lessons::Language::en);
+    const auto all = robot.learning().course()->listed(lessons::Language::en);
     for (const lessons::Lesson* lesson : all) CHECK_MESSAGE(robot.sees(lesson->title), lesson->title);
     robot.click(all[2]->title);
     REQUIRE(robot.learning().lesson());

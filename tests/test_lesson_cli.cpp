@@ -12,6 +12,7 @@
 
 #include "cli/cli.hpp"
 #include "cli/lesson_text.hpp"
+#include "cli/text.hpp"
 #include "lessons/course.hpp"
 
 namespace fs = std::filesystem;
@@ -99,6 +100,81 @@ TEST_CASE("cli lesson: what was begun goes on where it was left; a bad answer is
     CHECK(has(text, "`d` ✗ (unsure); `b` ✓"));
 }
 
+TEST_CASE("cli lesson: in Chinese the figures are Chinese too") {
+    for (const char* id : {"4", "8", "10"}) {
+        const std::string out = ask({"lesson", id, "--lang", "zh", "--text"}).out;
+        CAPTURE(id);
+        for (const char* english :
+             {"bound ", "predicted", "measured ", "limited by", "What would help", "compulsory", "written", "no kernel",
+              "nothing recorded", "faster", "Under 1 %", "copies of", "a CTA needs", "multiply-adds", "SMs drift"})
+            CHECK_MESSAGE(!has(out, english), english);
+        CHECK(has(out, "下界"));
+        CHECK(has(out, "瓶颈："));
+    }
+}
+
+TEST_CASE("cli predict: a published row is the experiment where it means the same, whatever words it leaves out") {
+    const auto measured = [](const std::string& line) {
+        const std::string out = ask({"predict", line}).out;
+        const std::size_t at = out.find("\n  measured");
+        return out.substr(at, out.find("\n", at + 1) - at);
+    };
+    CHECK(has(measured("rtx-a6000 4096x4096x4096 f32 forward none tile 32x32x32 rung 01_naive"), "445 ms"));
+    CHECK(has(measured("rtx-a6000 4096x4096x4096 f32 forward none tile 32x32x32 rung 02_coalesced"), "69.2 ms"));
+    CHECK(has(measured("rtx-a6000 4096x4096x4096 f32 forward none tile 32x32x32 rung 03_shared_tile thread 1x1"),
+              "46.1 ms"));
+    const std::string double_buffered = "a100-sxm4-40gb 8192x8192x8192 bf16 forward none tile 128x128x64 stages 2";
+    CHECK(has(measured(double_buffered), "4.89 ms"));
+    CHECK_FALSE(has(measured(double_buffered + " raster grouped:8"), "4.89 ms"));
+    CHECK(
+        has(measured("a100-sxm4-40gb 8192x8192x8192 bf16 forward none tile 128x128x64 stages 3"), "nothing recorded"));
+}
+
+TEST_CASE("cli drill: a wrong answer is explained and uncovers the line; a number or a name begins at that fault") {
+    Home home;
+    for (const std::string lang : {"en", "zh"}) {
+        CAPTURE(lang);
+        const Answer a = ask({"drill", "tensor-core", "--lang", lang, "--restart"}, "a\nd\n");
+        CHECK(a.exit == cli::done);
+        CHECK(a.err == "");
+        CHECK(has(a.out, "5/8"));
+        CHECK(has(a.out, "kernels/device/async_operand.cuh:"));
+        const std::size_t told = a.out.find(lang == "en" ? "Not this time" : "这次不对");
+        REQUIRE(told != std::string::npos);
+        CHECK(a.out.find("async_operand.cuh") > told);  // covered until then
+        CHECK(has(a.out, "memwall drill"));
+        CHECK(has(ask({"drill", "4", "--lang", lang}, "").out, "5/8"));
+    }
+    std::string all;
+    for (int i = 0; i < 8; ++i) all += "show\n\n";
+    CHECK(has(ask({"drill", "--lang", "en", "--restart"}, "\n" + all).out, "0 of 6"));
+    CHECK(ask({"drill", "9"}).exit == cli::bad_input);
+}
+
+TEST_CASE("cli glossary: every word, one word, and the nearest of one that is none") {
+    for (const std::string lang : {"en", "zh"}) {
+        const Answer all = ask({"glossary", "--lang", lang});
+        const Answer one = ask({"glossary", "tile", "--lang", lang});
+        CHECK(all.exit == cli::done);
+        CHECK(has(all.out, one.out));
+        CHECK(one.out.size() < all.out.size());
+    }
+    const Answer bad = ask({"glossary", "tiles"});
+    CHECK(bad.exit == cli::bad_input);
+    CHECK(has(bad.err, "did you mean tile"));
+}
+
+TEST_CASE("cli lesson: where nothing can be kept, one line says so and nothing claims the opposite") {
+    Home home;
+    std::ofstream(home.path / "file") << "";
+    setenv("XDG_STATE_HOME", (home.path / "file").c_str(), 1);
+    const Answer a = ask({"lesson", "tile", "--lang", "en"}, "\nd\nb\n");
+    CHECK(a.exit == cli::done);
+    CHECK_FALSE(has(a.out, "Saved"));
+    CHECK(has(a.err, "Not saved: "));
+    CHECK(std::count(a.err.begin(), a.err.end(), '\n') == 1);
+}
+
 TEST_CASE("cli lesson: refuses what is no lesson and no language") {
     Home home;
     for (const auto& words : {std::vector<std::string>{"lesson", "99"},
@@ -129,7 +205,11 @@ TEST_CASE("cli lesson: a file of one's own is run and checked without being buil
     CHECK(has(bad.out, "13-mine.md:5: minutes: expected"));
 }
 
-TEST_CASE("cli lessons --json lists id, titles, languages, minutes and steps") {
+TEST_CASE("cli lessons --json lists id, titles, languages, minutes, steps and what was done") {
+    Home home;
+    CHECK(has(ask({"lessons", "--json"}).out, "\"progress\": null"));
+    ask({"lesson", "tile", "--lang", "en"}, "\nb\n");
+    CHECK(has(ask({"lessons", "--json"}).out, "\"first_right\": 1"));
     const std::string out = ask({"lessons", "--json"}).out;
     for (const char* part : {"\"id\": \"memory-wall\"", "\"en\": \"The memory wall\"", "\"zh\": \"内存墙\"",
                              "\"minutes\": 8", "\"steps\": "})
@@ -155,14 +235,14 @@ TEST_CASE("cli lesson: Chinese is wrapped at its own width, and no line begins w
     const std::string text =
         "每个数至少要从那扇慢门进来一次；整门课讲的，就是它还要再进来几次。ReLU（融合）之后 DRAM 的字节。";
     for (int width = 12; width < 60; ++width) {
-        std::istringstream lines(cli::wrap_prose(text, width));
+        std::istringstream lines(cli::wrap(text, width));
         for (std::string line; std::getline(lines, line);) {
             CAPTURE(line);
             for (const char* mark : {"，", "。", "；", "）"}) CHECK_FALSE(line.starts_with(mark));
             CHECK_FALSE(line.ends_with("（"));
         }
     }
-    CHECK(cli::wrap_prose("one two three", 8, 2, 4) == "  one\n    two\n    three\n");
+    CHECK(cli::wrap("one two three", 8, 2, 4) == "  one\n    two\n    three\n");
 }
 
 TEST_CASE("cli quiz: before the course no answer is judged, also by going back; leaving names the way on") {

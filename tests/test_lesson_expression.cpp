@@ -125,7 +125,9 @@ TEST_CASE("lessons: words put into a scene take the place of their like") {
 }
 
 TEST_CASE("lessons: counted numbers come from whoever can count") {
-    const Counted count = [](const sim::Experiment& e, std::string_view name) -> std::optional<double> {
+    const Counted count = [](const sim::Experiment& e, std::string_view name,
+                             std::string_view fault) -> std::optional<double> {
+        if (!fault.empty()) return fault == "lost" ? std::optional(7.0) : std::nullopt;
         return name == "wavefronts" ? std::optional<double>(static_cast<double>(e.tile.bm)) : std::nullopt;
     };
     Model counting(sim::Catalogue::builtin(), count);
@@ -134,6 +136,8 @@ TEST_CASE("lessons: counted numbers come from whoever can count") {
     CHECK(counting.value(known, scene).number() == 2);
     CHECK(counting.has_counts(known, scene));
     CHECK_FALSE(counting.has_counts(unknown, scene));
+    CHECK(counting.value(Expression::parse("faulty.wavefronts[lost] - counted.wavefronts"), scene).number() == 7 - 64);
+    CHECK_FALSE(counting.has_counts(Expression::parse("faulty.wavefronts[found]"), scene));
     CHECK_FALSE(model().has_counts(known, scene));
     CHECK(model().has_counts(Expression::parse("dram"), scene));
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/glass/faults.hpp"
 #include "lessons/lint.hpp"
 
 using namespace lessons;
@@ -17,6 +18,12 @@ CourseFile file(Language language, const char* stem) {
     return {};
 }
 
+const Counted& counted() {
+    static const Counted c =
+        kernels::glass::counting(std::make_shared<kernels::glass::Counts>(sim::Catalogue::builtin()));
+    return c;
+}
+
 struct Fault {
     const char *there, *instead, *says;
 };
@@ -27,13 +34,13 @@ std::vector<std::string> findings(CourseFile f, const Fault& fault, std::vector<
     REQUIRE(at != std::string::npos);
     f.text.replace(at, std::string(fault.there).size(), fault.instead);
     beside.insert(beside.begin(), f);
-    return lint(beside, sim::Catalogue::builtin());
+    return lint(beside, sim::Catalogue::builtin(), counted());
 }
 
 void check_each(const CourseFile& f, const std::vector<Fault>& faults, const std::vector<CourseFile>& beside = {}) {
     std::vector<CourseFile> all = beside;
     all.insert(all.begin(), f);
-    for (const std::string& line : lint(all, sim::Catalogue::builtin())) FAIL_CHECK(line);  // none before
+    for (const std::string& line : lint(all, sim::Catalogue::builtin(), counted())) FAIL_CHECK(line);  // none before
     for (const Fault& fault : faults) {
         CAPTURE(fault.instead);
         const auto lines = findings(f, fault, beside);
@@ -186,4 +193,19 @@ TEST_CASE("lesson lint: a quiz has twelve pairs and names its misconceptions" * 
                    {"id = \"reuse\"", "id = \"re-use\"", "expected a pair"},
                    {"## pre: Twice", "## look: Twice", "a quiz has steps pre and post"},
                });
+}
+
+TEST_CASE("lesson lint: a drill asks of one fault, tells it by counts, and covers its line") {
+    check_each(
+        file(Language::en, "drill"),
+        {
+            {"fault = \"short-k\"\n", "", "expected fault"},
+            {"fault = \"short-k\"", "fault = \"lost-mask\"", "fault lost-mask is asked about before"},
+            {"fault = \"lost-barrier\"\nshow = [\"counters\"]\nhide = [\"fault\"]",
+             "fault = \"lost-barrier\"\nshow = [\"counters\", \"fault\"]", "shows the counters and hides"},
+            {"`faulty.races[lost-barrier] > 0`", "`faulty.races[short-k] > 0`", "expected counted.NAME or faulty"},
+            {"`faulty.races[lost-barrier] > 0`", "`faulty.marbles[lost-barrier] > 0`", "is not counted here"},
+            {"`faulty.races[lost-barrier] > 0`", "`faulty.races[lost-barrier] > 9`", "0 options are right"},
+            {"`faulty.early[lost-barrier] > 0`", "`faulty.wrong[lost-barrier] > 0`", "2 options are right"},
+        });
 }

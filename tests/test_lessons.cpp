@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "kernels/glass/faults.hpp"
 #include "lessons/journal.hpp"
 #include "lessons/lint.hpp"
 #include "sim/error.hpp"
@@ -18,8 +19,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const Counted& counted() {
+    static const Counted c =
+        kernels::glass::counting(std::make_shared<kernels::glass::Counts>(sim::Catalogue::builtin()));
+    return c;
+}
 Model& model() {
-    static Model m(sim::Catalogue::builtin());
+    static Model m(sim::Catalogue::builtin(), counted());
     return m;
 }
 const Course& course() {
@@ -29,7 +35,7 @@ const Course& course() {
 std::vector<const Lesson*> everything() {
     std::vector<const Lesson*> out;
     for (const Language l : {Language::en, Language::zh}) {
-        for (const Lesson* lesson : course().lessons(l)) out.push_back(lesson);
+        for (const Lesson* lesson : course().listed(l)) out.push_back(lesson);
         out.push_back(course().quiz(l));
     }
     return out;
@@ -83,7 +89,7 @@ struct Folder {
 
 TEST_SUITE("slow") {
     TEST_CASE("lessons: the checker finds nothing in the course") {
-        for (const std::string& line : lint(builtin_files(), sim::Catalogue::builtin())) FAIL_CHECK(line);
+        for (const std::string& line : lint(builtin_files(), sim::Catalogue::builtin(), counted())) FAIL_CHECK(line);
     }
 
     TEST_CASE("lessons: a robot walks every lesson, all right") {
@@ -179,6 +185,17 @@ TEST_CASE("lessons: an answer that cannot be read changes nothing, a wrong one m
     CHECK(walk.back());
     CHECK_FALSE(walk.back());
     CHECK_THROWS_AS(walk.answer("a"), sim::BadInput);  // nothing is asked there
+}
+
+TEST_CASE("lessons: what a goal asks is told in the goal's own unit") {
+    const std::string scene = "scratchpad 2048x2048x2048 f32 forward fused tile 64x64x64";
+    CHECK(values_of(Expression::parse("need <= 48KiB"), scene, {}, model()) == "need = 48 KiB");
+    const std::string bytes = values_of(Expression::parse("dram < 600MB"), scene, {}, model());
+    CHECK(bytes.ends_with(" MB"));
+    CHECK(values_of(Expression::parse("dram < 0.5 * dram[tile 128x64x64]"), scene, {}, model()).find("GB") !=
+          std::string::npos);
+    CHECK(values_of(Expression::parse("ceiling == \"math\" and flops <= 20GFLOP"), scene, {}, model()) ==
+          "ceiling = math, flops = 17.2 GFLOP");
 }
 
 TEST_CASE("lessons: a challenge lets only its words be changed, and takes a whole scene too") {

@@ -13,6 +13,7 @@
 #include "kernels/device/shape.cuh"
 #include "kernels/glass/built.hpp"
 #include "kernels/glass/caches.hpp"
+#include "kernels/glass/faults.hpp"
 #include "kernels/glass/hopper.hpp"
 #include "kernels/glass/on_demand.hpp"
 #include "kernels/glass/sample.hpp"
@@ -110,7 +111,7 @@ public:
                 if (all.size() > 1) result_.fit.why = std::string(k.name) + ": " + result_.fit.why;
                 return result_;
             }
-            entries_.push_back({instance_of(k), entry_for(instance_of(k))});
+            entry(k);
             work += static_cast<double>(k.extent.rows) * static_cast<double>(k.extent.cols) *
                     static_cast<double>(k.extent.red) * static_cast<double>(k.dense.batch);
         }
@@ -272,7 +273,8 @@ private:
         const Instance wanted = instance_of(k);
         for (const Known& known : entries_)
             if (known.instance == wanted) return known.entry;
-        entries_.push_back({wanted, entry_for(wanted)});
+        const Fault* fault = k.matmul() ? find_fault(options_.fault) : nullptr;
+        entries_.push_back({wanted, fault ? entry_with(*fault, wanted) : entry_for(wanted)});
         return entries_.back().entry;
     }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/glass/executor.hpp"
@@ -62,6 +63,7 @@ struct RunOptions {
     double most_work = 3e8;        ///< multiply-adds run whole; more is sampled
     double most_check = 2e8;       ///< multiply-adds the reference repeats; rows of the outputs beyond are left out
     bool special_values = false;   ///< NaN, infinities, -0 and subnormals among the operands
+    std::string_view fault;        ///< a planted bug of faults.hpp in the matmuls' source; empty = none
     std::optional<i64> slots;      ///< CTAs resident at a time; none = the model's occupancy of the device
     std::optional<i64> l2_bytes;   ///< of the modelled cache; none = what matmul tiles have on the device
 };

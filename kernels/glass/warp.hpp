@@ -38,6 +38,7 @@ struct Finding {
     Place here, there;  ///< there: the other access of a race, the other barrier of a deadlock; line 0 = none
     std::string what;   ///< one sentence, of the first time it was seen
     std::uint64_t times = 1;
+    bool unfilled = false;  ///< of a race: with an asynchronous copy that nobody waited for
 };
 
 /// Ends a kernel that cannot go on; its Finding has been noted.
@@ -83,13 +84,13 @@ public:
         return *static_cast<Pattern*>(slot.get());
     }
 
-    void note(Finding::Kind kind, Place here, Place there, const std::string& what) {
+    void note(Finding::Kind kind, Place here, Place there, const std::string& what, bool unfilled = false) {
         for (Finding& f : findings)
             if (f.kind == kind && f.here == here && f.there == there) {
                 f.times++;
                 return;
             }
-        findings.push_back({kind, here, there, what});
+        findings.push_back({kind, here, there, what, 1, unfilled});
     }
     /// The buffer that holds an address, or null.
     const Buffer* buffer_at(const void* p) const {
@@ -484,7 +485,8 @@ inline void Shadow::race(Machine& m, int warp, std::uint32_t index, std::uint32_
                place_text(here) + " " + (write ? "writes" : "reads") + " shared byte " +
                    std::to_string(index * row_bytes + 4 * static_cast<unsigned>(std::countr_zero(r.pending & words))) +
                    " (warp " + std::to_string(warp) + "), which the asynchronous copy of " + place_text(there) +
-                   " may not have filled yet");
+                   " may not have filled yet",
+               true);
         return;
     }
 }

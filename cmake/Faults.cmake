@@ -1,0 +1,42 @@
+# memwall_fault(ID FILE WAS BECOMES RUNG KERNEL TILE FORM): a planted bug of the fault drill. FILE of kernels/device has
+# BECOMES in place of WAS, which stands there once and has as many lines, so that both are counted line by line. The
+# rung's KERNEL<Tile<TILE>, Form<FORM>> is built from it, in a namespace of its own, and joins kernels::glass::faults().
+function(memwall_fault id file was becomes rung kernel tile form)
+    string(REPLACE "-" "_" space "${id}")
+    set(folder "${PROJECT_BINARY_DIR}/faults/${id}")
+    set(device "${PROJECT_SOURCE_DIR}/kernels/device")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${device}/${file}" "${device}/${rung}")
+
+    file(READ "${device}/${file}" text)
+    string(FIND "${text}" "${was}" first)
+    string(FIND "${text}" "${was}" last REVERSE)
+    if(first EQUAL -1 OR NOT first EQUAL last)
+        message(FATAL_ERROR "fault ${id}: expected this once in kernels/device/${file}: ${was}")
+    endif()
+    string(REPLACE "${was}" "${becomes}" text "${text}")
+
+    foreach(name IN ITEMS ${file} ${rung})
+        if(name STREQUAL file)
+            set(copy "${text}")
+        else()
+            file(READ "${device}/${name}" copy)
+            string(REPLACE "\"kernels/device/${file}\"" "\"${folder}/${file}\"" copy "${copy}")
+        endif()
+        string(REPLACE "namespace kernels::device {" "namespace kernels::device::${space} {" copy "${copy}")
+        file(CONFIGURE OUTPUT "${folder}/${name}" CONTENT "#line 1 \"kernels/device/${name}\"\n${copy}" @ONLY)
+    endforeach()
+    configure_file("${PROJECT_SOURCE_DIR}/kernels/glass/fault.cpp.in" "${folder}/fault.cpp" @ONLY)
+    target_sources(memwall_kernels PRIVATE "${folder}/fault.cpp")
+    set_source_files_properties("${folder}/fault.cpp" PROPERTIES COMPILE_OPTIONS -Wno-psabi)
+    set(memwall_faults ${memwall_faults} ${space} PARENT_SCOPE)
+endfunction()
+
+# The table of all of them.
+function(memwall_fault_table)
+    foreach(fault IN LISTS memwall_faults)
+        string(APPEND declarations "Fault fault_${fault}();\n")
+        string(APPEND calls "fault_${fault}(), ")
+    endforeach()
+    configure_file("${PROJECT_SOURCE_DIR}/kernels/glass/fault_table.cpp.in" "${PROJECT_BINARY_DIR}/faults/table.cpp" @ONLY)
+    target_sources(memwall_kernels PRIVATE "${PROJECT_BINARY_DIR}/faults/table.cpp")
+endfunction()
