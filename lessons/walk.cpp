@@ -391,7 +391,7 @@ std::string Walk::claim_text() const {
     for (const Expression::Name& n : lesson_->claim.measured.names()) {
         const std::string row =
             fmt::format("{} {}", n.edit, to_text(model_->quantity(n.name, n.edit, lesson_->scene, lesson_->scenes)));
-        if (rows.find(row) == std::string::npos) rows += (rows.empty() ? "" : ", ") + row;
+        if (rows.find(row) == std::string::npos) rows += (rows.empty() ? "" : phrase(Phrase::comma, l)) + row;
     }
     return say(Phrase::claim_measured, l, rows);
 }
