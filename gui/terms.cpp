@@ -4,16 +4,17 @@
 #include <array>
 
 #include "gui/i18n.hpp"
+#include "lessons/terms.hpp"
 
 namespace gui {
 namespace {
 
 struct TermWords {
     std::string_view term;
-    Str name, meaning;
+    Str name;
 };
 #define TERM(name) \
-    TermWords { #name, Str::term_##name, Str::what_##name }
+    TermWords { #name, Str::term_##name }
 constexpr std::array words = {TERM(math),    TERM(smem),   TERM(l2),       TERM(dram),
                               TERM(latency), TERM(waves),  TERM(fill),     TERM(epilogue),
                               TERM(power),   TERM(launch), TERM(dispatch), TERM(step_overhead)};
@@ -32,8 +33,7 @@ std::string term_name(std::string_view term) {
 }
 
 std::string term_meaning(std::string_view term) {
-    const TermWords* w = find(term);
-    return w ? tr(w->meaning) : "";
+    return lessons::term_meaning(term, language() == Language::zh ? lessons::Language::zh : lessons::Language::en);
 }
 
 std::string_view term_of(std::string_view step) {
