@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/cuda/device_operands.hpp"
 #include "kernels/cuda/executable.hpp"
 #include "kernels/cuda/run.hpp"
 #include "kernels/ladder.hpp"
