@@ -38,8 +38,11 @@ std::string side_by_side(const sim::Report& a, const sim::Report& b, const sim::
     Table table("lrrrl");
     table.row({"", "A", "B", "B - A", "B / A"});
     row(table, "bound time", a.bound.time_us, b.bound.time_us, sim::format_us);
+    const auto time_of = [](const sim::Report& r) {
+        return r.predicted ? std::optional(r.predicted->time_us) : std::nullopt;
+    };
+    row(table, "predicted time", time_of(a), time_of(b), sim::format_us);
     if (a.predicted && b.predicted) {
-        row(table, "predicted time", a.predicted->time_us, b.predicted->time_us, sim::format_us);
         table.row(
             {"limited by", std::string(to_string(a.predicted->limiter)), std::string(to_string(b.predicted->limiter))});
     }

@@ -93,21 +93,23 @@ std::string timeline_text(const sim::Report& r, const sim::Device& d) {
 std::string step_text(const sim::Experiment& e, const sim::Device& d, i64 n) {
     const std::vector<sim::Kernel> kernels = sim::plan(e);
     const sim::StepState s = sim::step_at(e, d, kernels, n);
+    if (s.step != n) throw sim::BadInput(fmt::format("--step {}: expected 0 to {}", n, s.steps));
     std::string out = fmt::format("\nStep {} of {}", grouped(s.step), grouped(s.steps));
     if (s.step > 0 && s.kernel < static_cast<int>(kernels.size())) {
         const sim::Kernel& k = kernels[static_cast<std::size_t>(s.kernel)];
         out += fmt::format(": {}, output tile ({}, {}) of {} x {}, k-step {} of {}", k.name, s.tile.row, s.tile.col,
                            k.row_tiles(), k.col_tiles(), s.k + 1, k.k_steps());
-        if (d.kind == sim::DeviceKind::gpu) out += fmt::format(", wave {}", s.wave);
+        if (d.kind == sim::DeviceKind::gpu) out += fmt::format(", wave {}", s.wave + 1);
     }
     out += '\n';
     Table touched("lrl");
     for (const sim::Touch& t : s.touches) touched.row({tile_name(t), bytes(t.bytes), std::string(outcome(t.outcome))});
     out += touched.empty() ? "  nothing has been asked for yet\n" : touched.text(2);
     const sim::Residency on_chip = sim::residency_at(e, d, kernels, n);
-    out +=
-        fmt::format("\nHeld on chip after it: {} of {}\n", sim::format_kib(static_cast<double>(on_chip.used_bytes())),
-                    sim::format_kib(static_cast<double>(on_chip.capacity_bytes)));
+    out += "\nHeld on chip after it: " + sim::format_kib(static_cast<double>(on_chip.used_bytes()));
+    if (d.kind == sim::DeviceKind::gpu)  // elsewhere the tiles held are all there is room for
+        out += " of " + sim::format_kib(static_cast<double>(on_chip.capacity_bytes));
+    out += '\n';
     Table held("lr");
     for (int i = 0; i < sim::operand_count; ++i)
         if (const i64 b = on_chip.bytes[static_cast<std::size_t>(i)]; b > 0)
@@ -181,10 +183,11 @@ std::string onset_text(const sim::Experiment& e, const sim::Catalogue& devices, 
                        {"The raster", &sim::OnsetRow::raster, sim::raster_matters}};
     for (const auto& k : kinds) {
         const sim::OnsetRange at = sim::where(rows, k.share, k.least);
-        out += wrap(at.first == 0 ? fmt::format("{} matters nowhere by more than {}.", k.what, percent(k.least, false))
-                                  : fmt::format("{} matters by more than {} from {} to {} rows, most at {}: {}.",
-                                                k.what, percent(k.least, false), grouped(at.first), grouped(at.last),
-                                                grouped(at.at), percent(at.most, false)),
+        out += wrap(at.first == 0
+                        ? fmt::format("{} matters nowhere by more than {}.", k.what, percent(k.least, false))
+                        : fmt::format("{} matters by more than {} from {} to {} rows, most at {}: {}{}.", k.what,
+                                      percent(k.least, false), grouped(at.first), grouped(at.last), grouped(at.at),
+                                      percent(at.most, false), at.elsewhere ? "; and at other sizes of the table" : ""),
                     width, 2, 4);
     }
     return out;

@@ -281,6 +281,8 @@ std::string compare_document(const sim::Report& a, const sim::Report& b, const s
                              const sim::Catalogue& devices) {
     Json document = {{"a", report_json(a, devices)}, {"b", report_json(b, devices)}};
     document["delta"] = difference(document["a"], document["b"]);
+    if (!a.fit.ok() || !b.fit.ok())
+        for (const char* counted : {"traffic", "dram_range"}) document["delta"].erase(counted);
     document["steps"] = Json::array();
     for (const sim::TimeStep& s : steps)
         document["steps"].push_back({{"name", s.name}, {"time_us", number(s.time_us)}});

@@ -55,7 +55,7 @@ sim::Experiment with_compiled_occupancy(const sim::Experiment& asked, const sim:
         throw sim::BadInput(fmt::format("--compiled: expected a GPU; {} is a {}", d.id, to_string(d.kind)));
     if (const sim::Fit here = kernels::cuda::compiler_available(); !here.ok()) throw NotAvailable(here.why);
     sim::Experiment e = asked;
-    if (!sim::resolve_best(e, d).ok()) return asked;
+    if (!sim::resolve_best(e, d).ok() || !sim::fit(e, d, sim::plan(e)).ok()) return asked;  // the page says why
     e = kernels::resolved(e);
     e.ctas = 0;
     if (const sim::Fit fit = kernels::fits(e, d); !fit.ok()) throw NotAvailable("--compiled: " + fit.why);

@@ -187,7 +187,8 @@ std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices,
                                         : "Fusion (predicted; a pass without a tile of its own takes its best)");
     const sim::FusionChoice *winner = nullptr, *second = nullptr, *unfused = nullptr, *fused = nullptr;
     Table table("lrrrrl");
-    table.row({"", devices.at(e.device).dram.display, "L2 reads", "time", "energy, assumed", ""});
+    table.row({"", devices.at(e.device).dram.display, level_name(devices.at(e.device), sim::Level::l2) + " reads",
+               "time", "energy, assumed", ""});
     const auto time_of = [](const sim::FusionChoice& c) { return c.report.predicted->time_us; };
     for (const sim::FusionChoice& c : choices) {
         if (!c.report.predicted) {
@@ -232,7 +233,8 @@ std::string fusion_text(const sim::Experiment& e, const sim::Catalogue& devices,
                                               percent(gain, false)),
                     width, 2, 2);
     }
-    if (unfused && fused && time_of(*fused) > 1.01 * time_of(*unfused)) {
+    const bool apart_wins = winner && winner->report.experiment.fusion == sim::Fusion::unfused;
+    if (apart_wins && unfused && fused && time_of(*fused) > 1.01 * time_of(*unfused)) {
         const i64 more = fused->report.traffic.at(sim::Level::l2).total().read_bytes -
                          unfused->report.traffic.at(sim::Level::l2).total().read_bytes;
         if (more > 0)

@@ -168,7 +168,7 @@ std::string advice_text(const std::vector<sim::SweepRow>& rows, const sim::Catal
     }
     out += variations_text("The best tile with one other word changed (predicted)", best.experiment, devices);
     if (advice.measure.size() > 1) {
-        out += heading("Worth measuring: the best, and ties that differ most from it");
+        out += heading("Worth measuring: the best, and those near it that differ most from it");
         for (const std::size_t i : advice.measure) {
             out += fmt::format("  {}\n", sim::to_string(rows[i].experiment, devices));
             const std::string why = no_kernel(rows[i].experiment, device);

@@ -187,7 +187,7 @@ std::string constants_text(const std::vector<sim::ValidatedRow>& rows, int width
     std::string out = heading("Constants that no datasheet gives");
     out +=
         wrap(fmt::format("A prediction of a row with a tile read {:.0f} of them (median; {:.0f} to {:.0f}), measured "
-                         "by somebody or assumed: `memwall devices ID` tells each with its source. {} in all were "
+                         "by somebody or assumed; the files of sim/devices give each its source. {} in all were "
                          "fitted to measured rows, none to one kernel or shape:",
                          sim::quantile(counts, 0.5), sim::quantile(counts, 0), sim::quantile(counts, 1), fitted.size()),
              width, 2, 2);

@@ -131,6 +131,16 @@ void heading(const char* text) {
     ImGui::PopFont();
 }
 
+bool primary_button(std::string_view text, const char* id, bool accent, ImVec2 size) {
+    const Palette& p = colours();
+    ImGui::PushStyleColor(ImGuiCol_Button, accent ? p.accent : p.raised);
+    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, accent ? mix(p.accent, p.text, 0.2f) : p.hover);
+    ImGui::PushStyleColor(ImGuiCol_ButtonActive, accent ? mix(p.accent, p.text, 0.35f) : p.hover);
+    ImGui::PushStyleColor(ImGuiCol_Text, accent ? p.on_accent : p.text);
+    const bool hit = ImGui::Button((std::string(text) + "###" + id).c_str(), size);
+    ImGui::PopStyleColor(4);
+    return hit;
+}
 void tip(std::string_view text) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return;
     if (!ImGui::BeginTooltip()) return;

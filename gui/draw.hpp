@@ -42,6 +42,8 @@ void hint(std::string_view text);
 void coloured(ImU32 colour, std::string_view text);
 /// A heading in bold.
 void heading(const char* text);
+/// A button; the one thing to do stands in the accent colour.
+bool primary_button(std::string_view text, const char* id, bool accent = true, ImVec2 size = {0, 0});
 /// A tooltip on the item before, after the usual delay, wrapped at 26 em.
 void tip(std::string_view text);
 /// Right click on the item before offers to copy `text`.

@@ -28,17 +28,6 @@ bool ghost_button(std::string_view text, const char* id) {
     return hit;
 }
 
-bool primary_button(std::string_view text, const char* id, bool accent) {
-    const Palette& p = colours();
-    ImGui::PushStyleColor(ImGuiCol_Button, accent ? p.accent : p.raised);
-    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, accent ? mix(p.accent, p.text, 0.2f) : p.hover);
-    ImGui::PushStyleColor(ImGuiCol_ButtonActive, accent ? mix(p.accent, p.text, 0.35f) : p.hover);
-    ImGui::PushStyleColor(ImGuiCol_Text, accent ? p.on_accent : p.text);
-    const bool hit = ImGui::Button((std::string(text) + "###" + id).c_str());
-    ImGui::PopStyleColor(4);
-    return hit;
-}
-
 void big_text(const std::string& text, float times, float width) {
     ImGui::PushFont(bold(), ImGui::GetStyle().FontSizeBase * times);
     const Flow flow(plain_spans(text), width);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gui/draw.hpp"
 #include "gui/prose.hpp"
 #include "lessons/lesson.hpp"
 
@@ -18,8 +19,6 @@ struct Page;
 
 /// A button that is only words until the mouse is on it.
 bool ghost_button(std::string_view text, const char* id);
-/// A button; the one thing to do stands in the accent colour.
-bool primary_button(std::string_view text, const char* id, bool accent = true);
 /// Words in bold at `times` the usual size, wrapped.
 void big_text(const std::string& text, float times, float width);
 /// What a checker says, with a bar beside it.

@@ -13,10 +13,10 @@ namespace {
 
 using sim::i64;
 
-bool transport_button(const char* glyph, Str name, const char* key, bool enabled = true) {
+bool transport_button(const char* glyph, Str name, const char* key, bool enabled = true, bool accent = false) {
     ImGui::BeginDisabled(!enabled);
-    const bool hit = ImGui::Button(fmt::format("{}###{}", glyph, strings()[static_cast<std::size_t>(name)].id).c_str(),
-                                   {std::max(em(2.2f), ImGui::CalcTextSize(glyph).x + em(0.8f)), 0});
+    const bool hit = primary_button(glyph, strings()[static_cast<std::size_t>(name)].id, accent,
+                                    {std::max(em(2.2f), ImGui::CalcTextSize(glyph).x + em(0.8f)), 0});
     ImGui::EndDisabled();
     tip(fmt::format("{}  {}", tr(name), key));
     ImGui::SameLine(0, em(0.25f));
@@ -37,7 +37,7 @@ void draw_transport(Lab& lab) {
     if (wide && transport_button("◀◀◀", Str::wave_back, "Ctrl+,", step > 0)) lab.step_wave(-1);
     if (!narrow && transport_button("◀◀", Str::tile_back, "Shift+,", step > 0)) lab.step_tile(-1);
     if (transport_button("◀", Str::step_back, ",", step > 0)) lab.set_step(step - 1);
-    if (transport_button(lab.play.on ? "❚❚" : "▶", Str::play, "P")) {
+    if (transport_button(lab.play.on ? "❚❚" : "▶", Str::play, "P", true, true)) {
         if (!lab.play.on && step >= steps) lab.set_step(0);
         lab.play.on = !lab.play.on;
     }

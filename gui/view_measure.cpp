@@ -28,11 +28,8 @@ void run_here(Lab& lab) {
         return;
     }
     ImGui::BeginDisabled(!why.empty());
-    ImGui::PushStyleColor(ImGuiCol_Button, why.empty() ? colours().accent : colours().raised);
-    ImGui::PushStyleColor(ImGuiCol_ButtonHovered, mix(colours().accent, colours().text, 0.2f));
-    ImGui::PushStyleColor(ImGuiCol_Text, why.empty() ? colours().on_accent : colours().text);
-    if (ImGui::Button(label(Str::run), {em(6), 0})) lab.runner.start(e);
-    ImGui::PopStyleColor(3);
+    if (primary_button(tr(Str::run), strings()[static_cast<std::size_t>(Str::run)].id, why.empty(), {em(6), 0}))
+        lab.runner.start(e);
     ImGui::EndDisabled();
     tip(why.empty() ? tr(Str::run_tip) : why);
     ImGui::SameLine();

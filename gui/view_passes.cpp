@@ -21,8 +21,8 @@ using sim::i64;
 
 struct OnePass {
     sim::Pass pass = sim::Pass::forward;
-    std::vector<sim::FusionChoice> choices;
-    sim::Kernel kernel;  // its matmul, as the experiment or the first choice runs it
+    std::vector<sim::FusionChoice> choices;  // all with one tile: the scene's, or another pass's usual one
+    sim::Kernel kernel;                      // its matmul, as the experiment or the first choice runs it
 };
 struct Passes {
     std::vector<OnePass> passes;
@@ -207,6 +207,7 @@ void column(Lab& lab, const OnePass& p) {
     ImGui::PushID(static_cast<int>(p.pass));
     heading(fmt::format("{}   {}", sim::to_string(p.pass), formula(p.pass)).c_str());
     matrices(lab, p.kernel);
+    hint(fmt::format("{} {}", tr(Str::tile), to_string(p.kernel.tile)));
     double slowest = 0;
     for (const sim::FusionChoice& c : p.choices)
         if (c.report.predicted) slowest = std::max(slowest, c.report.predicted->time_us);
@@ -236,13 +237,13 @@ void draw_passes(Lab& lab) {
 Sheet passes_sheet(Lab& lab) {
     const auto reply = ask(lab);
     if (!reply.answer) return {};
-    Sheet sheet = {{"pass", "fusion", "predicted_us", "dram_bytes", "bound_us", "energy_low_j", "energy_high_j", "wins",
-                    "same_work", "why_not"}};
+    Sheet sheet = {{"pass", "fusion", "tile", "predicted_us", "dram_bytes", "bound_us", "energy_low_j", "energy_high_j",
+                    "wins", "same_work", "why_not"}};
     for (const OnePass& p : reply.answer->passes)
         for (const sim::FusionChoice& c : p.choices) {
             const bool ok = c.report.predicted.has_value();
             const sim::Span joules = ok ? sim::energy(c.report, lab.document.device()).all.joules : sim::Span{};
-            sheet.push_back({std::string(sim::to_string(p.pass)), c.words,
+            sheet.push_back({std::string(sim::to_string(p.pass)), c.words, to_string(c.report.experiment.tile),
                              ok ? fmt::format("{:.6g}", c.report.predicted->time_us) : "",
                              ok ? fmt::format("{:.0f}", dram(c.report)) : "",
                              fmt::format("{:.6g}", c.report.bound.time_us), ok ? fmt::format("{:.4g}", joules.low) : "",

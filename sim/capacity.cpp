@@ -30,18 +30,26 @@ std::optional<Capacity> capacity(const Experiment& e, const Catalogue& devices, 
         one.raster = raster;
         out.rasters.push_back({raster, miss_curve(one, d, *k, slots)});
     }
-    std::map<i64, std::vector<std::string>> sizes;
-    for (const Device* other : devices.all())
-        if (other->kind == DeviceKind::gpu)
-            sizes[static_cast<i64>(other->l2.effective_bytes.or_else(other->l2.bytes.value))].push_back(other->id);
+    struct Size {
+        std::vector<std::string> ids;
+        double whole = 0;  // of the largest L2 of which the tiles get this much: what its bound is of
+    };
+    std::map<i64, Size> sizes;
+    for (const Device* other : devices.all()) {
+        if (other->kind != DeviceKind::gpu) continue;
+        Size& size = sizes[static_cast<i64>(other->l2.effective_bytes.or_else(other->l2.bytes.value))];
+        size.ids.push_back(other->id);
+        size.whole = std::max(size.whole, other->l2.bytes.value);
+    }
     Experiment alone = e;
     alone.fusion = Fusion::none;
     alone.residual = Residual::y;
-    for (auto& [bytes, ids] : sizes) {
+    for (auto& [bytes, size] : sizes) {
         Device with = d;
-        with.l2.bytes.value = with.l2.effective_bytes.value = static_cast<double>(bytes);
+        with.l2.bytes.value = size.whole;
+        with.l2.effective_bytes.value = static_cast<double>(bytes);
         out.bounds.push_back(bound(k->pass == e.pass ? alone : single_pass(alone, k->pass), with).dram_bytes);
-        out.devices.push_back({bytes, std::move(ids)});
+        out.devices.push_back({bytes, std::move(size.ids)});
     }
     return out;
 }

@@ -97,8 +97,8 @@ struct Prefix {
     double size;
     std::string_view name;
 };
-constexpr std::array prefixes = {Prefix{1, "J"}, Prefix{1e-3, "mJ"}, Prefix{1e-6, "µJ"}, Prefix{1e-9, "nJ"},
-                                 Prefix{1e-12, "pJ"}};
+constexpr std::array prefixes = {Prefix{1e6, "MJ"},  Prefix{1e3, "kJ"},  Prefix{1, "J"},     Prefix{1e-3, "mJ"},
+                                 Prefix{1e-6, "µJ"}, Prefix{1e-9, "nJ"}, Prefix{1e-12, "pJ"}};
 const Prefix& prefix_of(double joules) {
     const auto at = std::find_if(prefixes.begin(), prefixes.end(),
                                  [&](const Prefix& p) { return std::abs(joules) >= 0.9995 * p.size; });
@@ -142,7 +142,8 @@ std::string format_joules(const Span& joules, std::string_view between) {
 }
 
 std::string format_each(const EnergyTerm& t, std::string_view between) {
-    return fmt::format("{:.2g}{}{:.2g} pJ/{}", t.each.low / pico, between, t.each.high / pico,
+    const auto two = [](double pj) { return pj >= 99.5 ? fmt::format("{:.0f}", pj) : fmt::format("{:.2g}", pj); };
+    return fmt::format("{}{}{} pJ/{}", two(t.each.low / pico), between, two(t.each.high / pico),
                        t.name == "math" ? "FLOP" : "bit");
 }
 

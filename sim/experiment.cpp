@@ -62,7 +62,8 @@ Tile usual_tile(const Device& d, Engine engine, Dtype dtype, Pass pass, Fusion f
         case Engine::mma: return {128, 128, (wide ? 32 : 64) / storage_bytes(dtype)};
         case Engine::wgmma:
         case Engine::tcgen05:
-            if (backward) return {128, 128, (wide ? 64 : 128) / storage_bytes(dtype)};
+            // Lines of 128 bytes, as the swizzle has them, whatever is masked.
+            if (backward) return {128, 128, (dtype == Dtype::e4m3 ? 64 : 128) / storage_bytes(dtype)};
             return {128, 256, 128 / storage_bytes(dtype)};
         case Engine::mxu: return {512, 512, 512};
         case Engine::cpu: return {384, 1536, 256};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "sim/sweep.hpp"
 
@@ -45,15 +46,19 @@ std::vector<OnsetRow> onset(const Experiment& e, const Catalogue& devices, std::
 
 OnsetRange where(const std::vector<OnsetRow>& rows, double OnsetRow::*share, double least) {
     OnsetRange out;
-    for (const OnsetRow& r : rows) {
-        if (!(r.*share > least)) continue;
-        if (out.first == 0) out.first = r.rows;
-        out.last = r.rows;
-        if (r.*share > out.most) {
-            out.most = r.*share;
-            out.at = r.rows;
-        }
-    }
+    const auto matters = [&](const OnsetRow& r) { return r.*share > least; };
+    auto most = rows.end();
+    for (auto r = rows.begin(); r != rows.end(); ++r)
+        if (matters(*r) && (most == rows.end() || (*r).*share > (*most).*share)) most = r;
+    if (most == rows.end()) return out;
+    auto first = most, last = most;
+    while (first != rows.begin() && matters(*std::prev(first))) --first;
+    while (std::next(last) != rows.end() && matters(*std::next(last))) ++last;
+    out.at = most->rows;
+    out.most = (*most).*share;
+    out.first = first->rows;
+    out.last = last->rows;
+    out.elsewhere = std::count_if(rows.begin(), rows.end(), matters) > last - first + 1;
     return out;
 }
 

@@ -25,10 +25,12 @@ std::vector<OnsetRow> onset(const Experiment& e, const Catalogue& devices, std::
 /// Shares below these are called even: the model does not see smaller differences.
 inline constexpr double fusing_matters = 0.02, tile_matters = 0.05, raster_matters = 0.02;
 
-/// The first and the last number of rows at which `share` is above `least`, and the most it is; 0 rows where nowhere.
+/// The numbers of rows, one after the other, at which `share` is above `least`, round the one at which it is most;
+/// 0 rows where nowhere.
 struct OnsetRange {
     i64 first = 0, last = 0, at = 0;
     double most = 0;
+    bool elsewhere = false;  ///< and at others too
 };
 OnsetRange where(const std::vector<OnsetRow>& rows, double OnsetRow::*share, double least);
 

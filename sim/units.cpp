@@ -53,7 +53,8 @@ std::string scaled(double value, std::span<const Step> steps, Zeros zeros = Zero
 constexpr Step decimal_bytes[] = {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}, {1e15, "PB"}};
 constexpr Step binary_bytes[] = {{1.0, "B"}, {1024.0, "KiB"}, {1048576.0, "MiB"}, {1073741824.0, "GiB"}};
 constexpr Step times[] = {{1, "µs"}, {1e3, "ms"}, {1e6, "s"}};
-constexpr Step rates[] = {{1, "FLOP/s"}, {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"}, {1e12, "TFLOP/s"}, {1e15, "PFLOP/s"}};
+constexpr Step rates[] = {{1, "FLOP/s"},     {1e3, "kFLOP/s"},  {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"},
+                          {1e12, "TFLOP/s"}, {1e15, "PFLOP/s"}, {1e18, "EFLOP/s"}};
 
 }  // namespace
 

@@ -272,11 +272,34 @@ TEST_CASE("cli: what does not fit says why and exits 3") {
         CHECK(has(a.out, "bound"));
         CHECK(has(a.out, "227 KiB"));
     }
-    const Answer a = ask({"compare", seed, "tpu-v5e 8192x8192x8192 f32 forward fused tile 8192x8192x8192"});
+    CHECK(ask({"predict", "h200-sxm 8192x8192x8192 bf16 forward fused tile 256x256x256", "--compiled"}).exit ==
+          cli::does_not_fit);
+    const std::string too_large = "tpu-v5e 8192x8192x8192 f32 forward fused tile 8192x8192x8192";
+    const std::string json = ask({"compare", seed, too_large, "--json"}).out;
+    CHECK_FALSE(has(json.substr(json.find("\"delta\"")), "expected_bytes"));
+    const Answer a = ask({"compare", seed, too_large});
     CHECK(a.exit == cli::does_not_fit);
     CHECK(has(a.out, "B does not fit"));
     CHECK(has(a.out, "B does not fit"));
     CHECK_FALSE(has(a.out, " 0 B"));  // nothing is known of what cannot run, not zero
+}
+
+TEST_CASE("cli: explain's parts refuse what they would leave out, and steps that are not") {
+    check_refused({"explain", seed, "--formulas", "--claim", "1ms"}, 2, {"--claim", "--formulas"});
+    check_refused({"explain", seed, "--step", "99999999"}, 2, {"--step 99999999", "expected"});
+    const Answer first = ask({"explain", "h200-sxm 1024x1024x1024 bf16 forward fused", "--step", "5"});
+    CHECK(has(first.out, "wave 1"));
+    CHECK_FALSE(has(ask({"explain", seed, "--formulas"}).out, "__"));  // no GPU profiler's metrics on a TPU
+}
+
+TEST_CASE("cli: explain has one bound of the bytes, and does not call losing what wins") {
+    const std::string page = ask({"explain", "h200-sxm 8192x8192x8192 bf16 forward fused raster grouped:8"}).out;
+    const std::size_t row = page.find("MiB  h200-sxm");
+    REQUIRE(row != std::string::npos);
+    for (const std::size_t line : {page.find("  bound "), row})
+        CHECK(has(page.substr(line, page.find('\n', line) - line), "421 MB"));
+    const std::string backward = ask({"explain", "h200-sxm 8192x8192x8192 bf16 dgrad fused residual mask"}).out;
+    CHECK_FALSE((has(backward, "fused residual mask wins") && has(backward, "Fusion loses here")));
 }
 
 TEST_CASE("cli: a backend that is not here exits 4, naming device and backend") {

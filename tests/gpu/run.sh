@@ -14,10 +14,13 @@ say() { printf 'gpu: %s\n' "$*" >&2; }
 minutes=14 from='' dry='' compile=''
 while (($#)); do
     case $1 in
-        --from) from=${2:?--from needs a folder} && shift ;;
+        --from)
+            if [[ ! -f ${2:-}/results.jsonl ]]; then say "--from: expected a folder with results.jsonl" && exit 2; fi
+            from=$2 && shift
+            ;;
         --dry-run) dry=yes ;;
         --compile) compile=--compile ;;
-        [0-9]*) minutes=$1 ;;
+        [1-9] | [1-9][0-9] | [1-9][0-9][0-9]) minutes=$1 ;;
         *) sed -n '2,6s/^# //p' "${BASH_SOURCE[0]}" >&2 && exit 2 ;;
     esac
     shift
