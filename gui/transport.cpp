@@ -32,7 +32,8 @@ void draw_transport(Lab& lab) {
     const Walk& walk = lab.analysis()->walk;
     const i64 step = lab.document.scene().step, steps = lab.analysis()->steps;
     // Where there is little room the buttons that keys and the menu have too make way for the scrubber.
-    const bool wide = ImGui::GetContentRegionAvail().x > em(34), narrow = ImGui::GetContentRegionAvail().x < em(17);
+    const float room = ImGui::GetContentRegionAvail().x;
+    const bool wide = room > em(34), paced = room > em(27), narrow = room < em(20);
     if (!narrow && transport_button("|◀", Str::step_first, "Ctrl+Home", step > 0)) lab.set_step(0);
     if (wide && transport_button("◀◀◀", Str::wave_back, "Ctrl+,", step > 0)) lab.step_wave(-1);
     if (!narrow && transport_button("◀◀", Str::tile_back, "Shift+,", step > 0)) lab.step_tile(-1);
@@ -48,13 +49,15 @@ void draw_transport(Lab& lab) {
     static constexpr std::array rates = {0.25, 0.5, 1.0, 2.0, 4.0, 8.0};
     ImGui::SameLine(0, em(0.6f));
     ImGui::SetNextItemWidth(em(4.4f));
-    if (!narrow && ImGui::BeginCombo("##speed", fmt::format("{}×", lab.play.rate).c_str())) {
+    if (paced && ImGui::BeginCombo("##speed", fmt::format("{}×", lab.play.rate).c_str())) {
         for (double r : rates)
             if (ImGui::Selectable(fmt::format("{}×", r).c_str(), r == lab.play.rate)) lab.play.rate = r;
         ImGui::EndCombo();
     }
-    if (!narrow) tip(tr(Str::speed_tip));
-    ImGui::SameLine(0, em(0.6f));
+    if (paced) {
+        tip(tr(Str::speed_tip));
+        ImGui::SameLine(0, em(0.6f));
+    }
     i64 to = step;
     const i64 first = 0;
     const std::string place = say(Str::step_of, step, steps);
@@ -65,10 +68,10 @@ void draw_transport(Lab& lab) {
                             ImGuiSliderFlags_AlwaysClamp | ImGuiSliderFlags_NoInput))
         lab.set_step(to);
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    const float grab = ImGui::GetStyle().GrabMinSize, from = low.x + 2 + grab / 2, room = high.x - low.x - 4 - grab;
+    const float grab = ImGui::GetStyle().GrabMinSize, from = low.x + 2 + grab / 2, way = high.x - low.x - 4 - grab;
     for (const i64 mark : walk.marks()) {
         const float x =
-            from + room * static_cast<float>(static_cast<double>(mark) / static_cast<double>(std::max<i64>(1, steps)));
+            from + way * static_cast<float>(static_cast<double>(mark) / static_cast<double>(std::max<i64>(1, steps)));
         ImGui::GetWindowDrawList()->AddLine({x, high.y - em(0.35f)}, {x, high.y - 1}, colours().dim, 1.5f);
     }
     if (!roomy) return tip(place);

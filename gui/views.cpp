@@ -88,9 +88,13 @@ void build_layout(ImGuiID dockspace, ImVec2 size, std::string_view view) {
 
 void raise_views(std::string_view view) {
     if (view == "learn") return ImGui::SetWindowFocus(label(Str::view_lesson));
-    for (Str s : {Str::view_sweep, Str::view_measure, Str::view_roofline, Str::view_traffic, Str::view_tiles,
-                  view == "measure" ? Str::view_measure : Str::view_experiment})
-        ImGui::SetWindowFocus(label(s));
+    // Of views that share a place the last one named is shown: only the window in focus is, if one asks by focus alone.
+    const Str first = view == "measure" ? Str::view_measure : Str::view_experiment;
+    for (const Str s :
+         {Str::view_sweep, Str::view_measure, Str::view_roofline, Str::view_traffic, Str::view_tiles, first})
+        if (const ImGuiWindow* w = ImGui::FindWindowByName(label(s)); w && w->DockNode && w->DockNode->TabBar)
+            w->DockNode->TabBar->NextSelectedTabId = w->TabId;
+    ImGui::SetWindowFocus(label(first));
 }
 
 }  // namespace gui
