@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "cli/lesson_text.hpp"
@@ -25,16 +26,27 @@ int glossary(const Arguments& arguments, Session& session) {
         for (const auto& [term, meaning] : terms) print(term, meaning);
         return done;
     }
-    const std::string& asked = arguments.words[0];
-    const lessons::Prose* meaning = course.meaning(asked, l);
-    if (!meaning) {
-        std::vector<std::string_view> known;
-        for (const auto& [term, text] : terms) known.push_back(term);
-        throw sim::BadInput(fmt::format("{} is no word of the glossary (`memwall glossary` lists them){}",
-                                        sim::quote(asked), sim::did_you_mean(asked, known)));
+    std::string asked = arguments.words[0];
+    for (char& c : asked)
+        if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+    if (const lessons::Prose* meaning = course.meaning(asked, l)) {
+        print(asked, *meaning);
+        return done;
     }
-    print(asked, *meaning);
-    return done;
+    // No word of its own: those whose meaning speaks of it (its name in the learner's language stands there).
+    bool found = false;
+    for (const auto& [term, meaning] : terms)
+        if (std::any_of(meaning.begin(), meaning.end(), [&](const lessons::Block& b) {
+                return !asked.empty() && plain_text(b.spans).find(arguments.words[0]) != std::string::npos;
+            })) {
+            print(term, meaning);
+            found = true;
+        }
+    if (found) return done;
+    std::vector<std::string_view> known;
+    for (const auto& [term, text] : terms) known.push_back(term);
+    throw sim::BadInput(fmt::format("{} is no word of the glossary (`memwall glossary` lists them){}",
+                                    sim::quote(arguments.words[0]), sim::did_you_mean(asked, known)));
 }
 
 }  // namespace

@@ -46,8 +46,7 @@ std::string sweep_text(const sim::Report& r, const sim::Catalogue& devices, less
                lessons::phrase(Phrase::page_dram_bytes, l)});
     for (const sim::SweepRow& row : sim::sweep(r.experiment, devices)) {
         if (row.rank == 0 || row.rank > 8) continue;
-        const sim::Tile t = row.experiment.tile;
-        table.row({std::to_string(row.rank) + (row.tie ? "=" : ""), fmt::format("{}x{}x{}", t.bm, t.bn, t.bk),
+        table.row({std::to_string(row.rank) + (row.tie ? "=" : ""), to_string(row.experiment.tile),
                    sim::format_us(row.time_us), sim::format_bytes(static_cast<double>(row.dram_bytes))});
     }
     return table.text(2);

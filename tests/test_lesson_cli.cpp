@@ -159,7 +159,9 @@ TEST_CASE("cli glossary: every word, one word, and the nearest of one that is no
         CHECK(has(all.out, one.out));
         CHECK(one.out.size() < all.out.size());
     }
-    const Answer bad = ask({"glossary", "tiles"});
+    CHECK(ask({"glossary", "Tile", "--lang", "en"}).out == ask({"glossary", "tile", "--lang", "en"}).out);
+    CHECK(has(ask({"glossary", "片上", "--lang", "zh"}).out, "片上"));  // by what the meaning says
+    const Answer bad = ask({"glossary", "tyle", "--lang", "en"});
     CHECK(bad.exit == cli::bad_input);
     CHECK(has(bad.err, "did you mean tile"));
 }
