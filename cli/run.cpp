@@ -18,7 +18,7 @@
 #include "cli/verb.hpp"
 #include "kernels/cuda/run.hpp"
 #include "kernels/glass/run.hpp"
-#include "sim/build_info.hpp"
+#include "kernels/recorded.hpp"
 #include "sim/measurement.hpp"
 #include "sim/sweep.hpp"
 #include "sim/text.hpp"
@@ -27,7 +27,6 @@ namespace cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Row = std::map<std::string, std::string>;
 
 enum class Backend { cpu, cuda, glass };
 
@@ -71,65 +70,12 @@ void check_record(const std::string& path) {
         throw sim::BadInput(fmt::format("--record {}: expected a file in a folder that is there", sim::quote(path)));
 }
 
-std::string utc(const char* format) {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    char text[32];
-    std::strftime(text, sizeof text, format, gmtime_r(&now, &parts));
-    return text;
-}
-
 /// A name that no other recorded row has: what was run, when, and which of this second.
 std::string row_id(const sim::Experiment& e) {
     timespec now{};
     clock_gettime(CLOCK_REALTIME, &now);
     return fmt::format("{}-{}x{}x{}-{}-{}.{:06}", e.device, e.dense.m, e.dense.n, e.dense.k, to_string(e.pass),
-                       utc("%Y%m%d%H%M%S"), now.tv_nsec / 1000);
-}
-
-Row record_of(const sim::Experiment& e, const kernels::RunResult& r, const sim::Catalogue& devices) {
-    const sim::Dense& l = e.dense;
-    Row row = {{"id", row_id(e)},
-               {"split", "recorded"},
-               {"source", "memwall run"},
-               {"device", e.device},
-               {"pass", std::string(to_string(e.pass))},
-               {"dtype", std::string(to_string(l.dtype))},
-               {"acc", "f32"},
-               {"batch", std::to_string(l.batch)},
-               {"m", std::to_string(l.m)},
-               {"n", std::to_string(l.n)},
-               {"k", std::to_string(l.k)},
-               {"engine", std::string(to_string(e.engine))},
-               {"pipeline", std::string(to_string(e.pipeline))},
-               {"bm", std::to_string(e.tile.bm)},
-               {"bn", std::to_string(e.tile.bn)},
-               {"bk", std::to_string(e.tile.bk)},
-               {"threads", std::to_string(r.threads)},
-               {"epilogue", e.pass == sim::Pass::forward && e.fusion == sim::Fusion::fused ? "relu" : "none"},
-               {"time_us", plain(r.median_us)},
-               {"confidence", "high"},
-               {"note", fmt::format("{}; {}", r.instructions, r.checked)},
-               {"experiment", sim::to_string(e, devices)},
-               {"min_us", plain(r.min_us)},
-               {"max_us", plain(r.max_us)},
-               {"samples", std::to_string(r.samples_us.size())},
-               {"max_error", plain(r.max_error)},
-               {"cache", r.cold ? "cold" : "warm"},
-               {"data", r.data},
-               {"machine", r.machine},
-               {"driver", r.driver},
-               {"clock_mhz", r.clocks.clock_mhz > 0 ? plain(r.clocks.clock_mhz) : ""},
-               {"power_w", r.clocks.power_w > 0 ? plain(r.clocks.power_w) : ""},
-               {"date", utc("%Y-%m-%d")},
-               {"git", std::string(sim::build_info().git)}};
-    if (r.counters) {
-        row["dram_bytes"] = plain(r.counters->dram_read_bytes + r.counters->dram_write_bytes);
-        row["l2_hit_pct"] = plain(100 * r.counters->l2_hit_share);
-    }
-    if (e.fusion == sim::Fusion::unfused)
-        row["traits"] = e.pass == sim::Pass::forward ? "extra_pass=relu" : "extra_pass=mask";
-    return row;
+                       kernels::utc("%Y%m%d%H%M%S"), now.tv_nsec / 1000);
 }
 
 std::string page(const sim::Report& report, const kernels::RunResult& r, const sim::Catalogue& devices, int width) {
@@ -257,7 +203,11 @@ int run(const Arguments& arguments, Session& session) {
     std::vector<kernels::cuda::Baseline> baselines;
     if (arguments.has("--baselines")) baselines = baselines_of(e, {}, interrupt.token());
 
-    if (record) sim::append_measurements(*record, {record_of(e, r, devices)});
+    if (record) {
+        auto row = kernels::recorded_row(e, r, devices, "memwall run");
+        row["id"] = row_id(e);
+        sim::append_measurements(*record, {row});
+    }
     if (arguments.has("--json")) {
         session.out() << run_document(report, r, devices, arguments.has("--baselines") ? &baselines : nullptr);
     } else {

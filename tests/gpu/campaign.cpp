@@ -8,13 +8,12 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <thread>
 
 #include "kernels/cuda/build.hpp"
 #include "kernels/ladder.hpp"
 #include "kernels/not_available.hpp"
-#include "sim/build_info.hpp"
+#include "kernels/recorded.hpp"
 #include "sim/measurement.hpp"
 
 namespace campaign {
@@ -69,8 +68,6 @@ private:
     std::jthread thread_;
 };
 
-std::string text_of(double v) { return fmt::format("{}", v); }
-
 }  // namespace
 
 kernels::cuda::Bench::Ready Context::ready(const sim::Experiment& e, const RunOptions& options) {
@@ -81,64 +78,9 @@ kernels::cuda::Bench::Ready Context::ready(const sim::Experiment& e, const RunOp
     return bench_->ready(e);
 }
 
-std::map<std::string, std::string> row_of(const sim::Experiment& e, const RunResult& r) {
-    const sim::Dense& l = e.dense;
-    const bool fused = e.pass == sim::Pass::forward && e.fusion == sim::Fusion::fused;
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    char date[16];
-    std::strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &parts));
-    std::map<std::string, std::string> row = {
-        {"split", "recorded"},
-        {"source", "tests/gpu"},
-        {"device", e.device},
-        {"pass", std::string(to_string(e.pass))},
-        {"dtype", std::string(to_string(l.dtype))},
-        {"acc", "f32"},
-        {"batch", std::to_string(l.batch)},
-        {"m", std::to_string(l.m)},
-        {"n", std::to_string(l.n)},
-        {"k", std::to_string(l.k)},
-        {"engine", std::string(to_string(e.engine))},
-        {"pipeline", std::string(to_string(e.pipeline))},
-        {"bm", std::to_string(e.tile.bm)},
-        {"bn", std::to_string(e.tile.bn)},
-        {"bk", std::to_string(e.tile.bk)},
-        {"stages", std::to_string(e.stages)},
-        {"threads", std::to_string(r.threads)},
-        {"epilogue", fused ? "relu" : "none"},
-        {"confidence", "high"},
-        {"note", r.checked},
-        {"experiment", sim::to_string(e, sim::Catalogue::builtin())},
-        {"max_error", text_of(r.max_error)},
-        {"cache", r.cold ? "cold" : "warm"},
-        {"data", r.data},
-        {"machine", r.machine},
-        {"driver", r.driver},
-        {"date", date},
-        {"git", std::string(sim::build_info().git)},
-    };
-    if (!r.samples_us.empty()) {
-        row["time_us"] = text_of(r.median_us);
-        row["min_us"] = text_of(r.min_us);
-        row["max_us"] = text_of(r.max_us);
-        row["samples"] = std::to_string(r.samples_us.size());
-    }
-    if (r.clocks.clock_mhz > 0) row["clock_mhz"] = text_of(r.clocks.clock_mhz);
-    if (r.clocks.power_w > 0) row["power_w"] = text_of(r.clocks.power_w);
-    if (!r.clocks.throttled.empty()) row["note"] += "; held back by " + r.clocks.throttled;
-    if (r.counters) {
-        row["dram_bytes"] = text_of(r.counters->dram_read_bytes + r.counters->dram_write_bytes);
-        row["l2_hit_pct"] = text_of(100 * r.counters->l2_hit_share);
-    }
-    if (e.fusion == sim::Fusion::unfused)
-        row["traits"] = e.pass == sim::Pass::forward ? "extra_pass=relu" : "extra_pass=mask";
-    return row;
-}
-
 Record record_of(const sim::Experiment& e, const RunResult& r) {
     if (!r.fit.ok()) return {{"status", "refused"}, {"why", r.fit.why}};
-    Record record = {{"status", "ok"}, {"row", row_of(e, r)}};
+    Record record = {{"status", "ok"}, {"row", kernels::recorded_row(e, r, sim::Catalogue::builtin(), "tests/gpu")}};
     Record& more = record["more"];
     for (const kernels::KernelMedian& k : r.kernels) more["kernels"].push_back({{"name", k.name}, {"us", k.median_us}});
     more["memory_mhz"] = r.clocks.memory_mhz;

@@ -55,8 +55,6 @@ private:
 
 /// A record of what was measured for an experiment.
 Record record_of(const sim::Experiment& e, const kernels::RunResult& r);
-/// The columns of the shared schema for it.
-std::map<std::string, std::string> row_of(const sim::Experiment& e, const kernels::RunResult& r);
 
 /// Runs one case. Its failures are exceptions.
 Record run_case(Context& context, const Case& c);
