@@ -277,6 +277,7 @@ void draw_scene_bar(Lab& lab) {
 }
 
 void draw_status_bar(Lab& lab) {
+    if (ImGui::GetMainViewport()->Size.y < em(10) && lab.message.text.empty()) return;  // the view needs the room
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {em(0.75f), em(0.2f)});
     const float height = ImGui::GetFrameHeight() + em(0.4f);
     if (ImGui::BeginViewportSideBar("##status", ImGui::GetMainViewport(), ImGuiDir_Down, height, bar_flags)) {

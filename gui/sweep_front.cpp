@@ -37,7 +37,7 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     const ImPlotFlags flags =
         ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText | ImPlotFlags_NoTitle | ImPlotFlags_NoMenus;
-    if (!ImPlot::BeginPlot("##front", {room.x - em(1.2f), room.y}, flags)) return ImGui::PopStyleVar();
+    if (!ImPlot::BeginPlot("##front", {room.x - em(1.2f), std::max(room.y, em(9))}, flags)) return ImGui::PopStyleVar();
     ImPlot::SetupAxes(tr(Str::on_chip), tr(Str::predicted));
     ImPlot::SetupAxisScale(ImAxis_X1, ImPlotScale_Log10);
     ImPlot::SetupAxisScale(ImAxis_Y1, ImPlotScale_Log10);
@@ -99,14 +99,21 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
     Labels texts(
         list, {ImPlot::GetPlotPos(),
                {ImPlot::GetPlotPos().x + ImPlot::GetPlotSize().x, ImPlot::GetPlotPos().y + ImPlot::GetPlotSize().y}});
-    for (const sim::SweepRow& r : sweep.rows) {
-        const bool own = r.experiment.tile == now.tile && r.experiment.stages == now.stages &&
-                         r.experiment.raster == now.raster && r.rank > 0;
-        if (own) ring(r, p.text);
+    const auto is_own = [&](const sim::SweepRow& r) {
+        return r.experiment.tile == now.tile && r.experiment.stages == now.stages &&
+               r.experiment.raster == now.raster && r.rank > 0;
+    };
+    const auto name = [&](const sim::SweepRow& r, bool optional) {
         const sim::Tile& t = r.experiment.tile;
-        if (r.rank > 0 && (own || r.pareto))
-            texts.place(pixel(r), radius + em(0.2f), fmt::format("{}×{}×{}", t.bm, t.bn, t.bk), p.text, !own);
-    }
+        texts.place(pixel(r), radius + em(0.2f), fmt::format("{}×{}×{}", t.bm, t.bn, t.bk), p.text, optional);
+    };
+    for (const sim::SweepRow& r : sweep.rows)  // first what must have its name
+        if (is_own(r)) {
+            ring(r, p.text);
+            name(r, false);
+        }
+    for (const sim::SweepRow& r : sweep.rows)
+        if (r.rank > 0 && r.pareto && !is_own(r)) name(r, true);
     ImPlot::PopPlotClipRect();
     if (near && ImPlot::IsPlotHovered()) {
         ring(*near, p.warn);
