@@ -98,7 +98,9 @@ std::vector<DeviceKernel> kernels_of(const sim::Experiment& e, i64 slots = 0);
 /// Why a kernel cannot be compiled or launched, naming need and limit, or fits. `arch` is compute capability x 10
 /// (75 80 86 89 90 100 …); 0 = any.
 sim::Fit fits(const DeviceKernel& k, int arch = 0);
-/// The same of all launches of an experiment (see `kernels_of`) on a GPU; one that runs no CUDA has a reason too.
+/// The same of all launches of an experiment (see `kernels_of`), naming the first that cannot; a device that runs no
+/// CUDA has a reason too.
+sim::Fit fits(const sim::Experiment& e, int arch);
 sim::Fit fits(const sim::Experiment& e, const sim::Device& d);
 
 /// Dynamic shared memory of one CTA, bytes: exactly what the kernel takes.

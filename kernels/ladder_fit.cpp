@@ -179,6 +179,10 @@ sim::Fit fits(const DeviceKernel& k, int arch) {
 sim::Fit fits(const sim::Experiment& e, const sim::Device& d) {
     const int arch = sim::capability(d);
     if (d.kind != sim::DeviceKind::gpu || arch == 0) return {fmt::format("{} runs no CUDA", d.id)};
+    return fits(e, arch);
+}
+
+sim::Fit fits(const sim::Experiment& e, int arch) {
     for (const DeviceKernel& k : kernels_of(e))
         if (sim::Fit fit = fits(k, arch); !fit.ok()) return {fmt::format("{}: {}", k.name, fit.why)};
     return {};

@@ -34,11 +34,6 @@ inline sim::Experiment experiment(const DeviceRung& rung, Pass pass, Fusion fusi
     e.thread = {thread, thread};
     return resolved(e);
 }
-inline bool fits_all(const sim::Experiment& e, int arch) {
-    for (const DeviceKernel& k : kernels_of(e))
-        if (!fits(k, arch).ok()) return false;
-    return true;
-}
 
 /// Every tile of a grid that the rung can launch on the architecture.
 inline std::vector<std::pair<sim::Tile, int>> tiles_of(const DeviceRung& rung, Pass pass, Fusion fusion, int arch) {
@@ -52,7 +47,7 @@ inline std::vector<std::pair<sim::Tile, int>> tiles_of(const DeviceRung& rung, P
             for (const int bk : depths)
                 for (const int s : stages) {
                     const sim::Experiment e = experiment(rung, pass, fusion, {bm, bn, bk}, s);
-                    if (fits_all(e, arch)) all.push_back({e.tile, s});
+                    if (fits(e, arch).ok()) all.push_back({e.tile, s});
                 }
     return all;
 }
@@ -62,9 +57,9 @@ inline sim::Experiment small_experiment(const DeviceRung& rung, Pass pass, Fusio
                                         int stages, int arch) {
     for (const int warp : {16, 32})
         if (!rung.simt && !rung.tma)
-            if (const auto e = experiment(rung, pass, fusion, tile, stages, warp); fits_all(e, arch)) return e;
+            if (const auto e = experiment(rung, pass, fusion, tile, stages, warp); fits(e, arch).ok()) return e;
     if (rung.simt && rung.register_tile)
-        if (const auto e = experiment(rung, pass, fusion, tile, stages, 0, 4); fits_all(e, arch)) return e;
+        if (const auto e = experiment(rung, pass, fusion, tile, stages, 0, 4); fits(e, arch).ok()) return e;
     return experiment(rung, pass, fusion, tile, stages);
 }
 
@@ -84,7 +79,7 @@ inline std::vector<sim::Experiment> ladder_experiments(int arch) {
     using namespace detail;
     std::vector<sim::Experiment> experiments;
     const auto add = [&](const sim::Experiment& e) {
-        if (fits_all(e, arch)) experiments.push_back(e);
+        if (fits(e, arch).ok()) experiments.push_back(e);
     };
     for (const DeviceRung& rung : device_rungs()) {
         if (rung.arch_min > arch || (rung.arch_min >= 90 && rung.arch_min != arch)) continue;

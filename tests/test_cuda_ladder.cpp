@@ -29,7 +29,7 @@ namespace {
 
 constexpr int archs[] = {80, 90, 100};
 /// Stored and loaded: the assembler spills some registers where that lets a CTA in.
-constexpr sim::i64 traded_bytes = 96;
+constexpr sim::i64 traded_bytes = 64;
 constexpr std::size_t a_program = 8;
 
 struct Unit {

@@ -1,6 +1,7 @@
 // The GPU kernels under glass: right on every size and value, and counted as the model counts.
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -251,6 +252,11 @@ TEST_CASE("glass: rung 09 persistent and pingpong, whatever the order of its war
                     " rung 09_tma_wgmma tile 64x128x64 stages 4 consumers pingpong schedule persistent",
                 options);
         }
+}
+
+TEST_CASE("glass: a pipeline of one stage ends") {
+    for (const char* tile : {"128x64x64 stages 1", "64x64x64 stages 1 consumers pingpong schedule persistent"})
+        run(fmt::format("300x70x300 bf16 forward fused rung 09_tma_wgmma tile {}", tile));
 }
 
 TEST_CASE("glass: eight tiles a rung are built forward, two for each way of going back") {

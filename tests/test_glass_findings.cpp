@@ -223,11 +223,11 @@ TEST_SUITE("slow") {
 
     TEST_CASE("glass: rung 09 without one of its waits, or without an arrival") {
         const DeviceKernel k = first_kernel("128x128x640 bf16 forward none rung 09_tma_wgmma tile 128x128x64 stages 4");
-        const std::string copy = "copy_box(to.from(x * BM", multiply = "warpgroup_multiply<BN, BM";
+        const std::string copy = "copy_tile<BM, BK", multiply = "warpgroup_multiply<BN, BM";
         CHECK(names(k, findings_without(k, "WAIT(full, stage, phase);"), Finding::race, copy, multiply));
         CHECK(names(k, findings_without(k, "WAIT(empty, stage, phase ^ 1);"), Finding::race, copy, copy));
-        CHECK(names(k, findings_without(k, "warpgroup_wait<1>();"), Finding::race, copy, multiply));
-        CHECK(names(k, findings_without(k, "if (step > w.k_begin) release(before);"), Finding::deadlock, "WAIT(empty",
+        CHECK(names(k, findings_without(k, "warpgroup_wait<BEHIND>();"), Finding::race, copy, multiply));
+        CHECK(names(k, findings_without(k, "if (BEHIND == 0 || step > w.k_begin) release(BEHIND ? before : stage);"), Finding::deadlock, "WAIT(empty",
                     "WAIT(full"));
     }
 
@@ -239,8 +239,8 @@ TEST_SUITE("slow") {
                         "warpgroup_multiply<BN, BM"));
         const DeviceKernel dgrad = first_kernel("128x640x128 bf16 dgrad" + rung);
         CHECK(names(dgrad, findings_without(dgrad, "WAIT(full, stage, phase);"), Finding::race,
-                    "copy_box(to.from(x * BM", "slab.left_fragment"));
-        CHECK(names(dgrad, findings_without(dgrad, "warpgroup_wait<0>();"), Finding::race, "copy_box(to.from(x * BN",
+                    "copy_tile<BM, BK", "slab.left_fragment"));
+        CHECK(names(dgrad, findings_without(dgrad, "warpgroup_wait<0>();"), Finding::race, "copy_tile<BN, BK",
                     "warpgroup_multiply<BN, BK"));
     }
 }

@@ -159,9 +159,8 @@ TEST_CASE("campaign: frozen cases are those that are drawn, and as many as promi
             CHECK(c.frozen.time_us >= c.frozen.bound_us);
             CHECK(c.frozen.bound_us > 0);
             CHECK(!c.frozen.git.empty());
-            for (const auto& k :
-                 kernels::kernels_of(kernels::resolved(sim::parse_experiment(c.experiment, sim::Catalogue::builtin()))))
-                CHECK_MESSAGE(kernels::fits(k, device_capability).ok(), c.experiment);
+            const sim::Experiment e = sim::parse_experiment(c.experiment, sim::Catalogue::builtin());
+            CHECK_MESSAGE(kernels::fits(kernels::resolved(e), device_capability).ok(), c.experiment);
         }
     }
     CHECK(shares == doctest::Approx(1));

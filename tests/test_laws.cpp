@@ -18,7 +18,7 @@ using namespace sim;
 
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 constexpr int experiments = 600;  // each costs twenty times as much
 #else
 constexpr int experiments = 20000;

@@ -46,13 +46,6 @@ sim::Experiment ragged(const sim::Experiment& e) {
     return small;
 }
 
-/// The first reason why one of the experiment's kernels cannot run.
-sim::Fit fit_of(const sim::Experiment& e, int capability) {
-    for (const DeviceKernel& k : kernels_of(e))
-        if (sim::Fit fit = fits(k, capability); !fit.ok()) return fit;
-    return {};
-}
-
 /// What the launches of an experiment left on the GPU, against the reference on the set that was uploaded. `after`
 /// holds the same inputs and takes the outputs.
 cpu::Comparison compare_outputs(const Runtime& r, const sim::Experiment& e, const DeviceOperands& on_device,
@@ -70,7 +63,7 @@ cpu::Comparison compare_outputs(const Runtime& r, const sim::Experiment& e, cons
 std::string check_ragged(const Runtime& r, const Executable& executable, const sim::Experiment& e, int capability,
                          std::uint64_t seed) {
     sim::Experiment small = ragged(e);
-    if (!fit_of(small, capability).ok()) {  // rows that must start on 16 bytes
+    if (!fits(small, capability).ok()) {  // rows that must start on 16 bytes
         small.dense.m = sim::round_up(small.dense.m, 16);
         small.dense.n = sim::round_up(small.dense.n, 16);
         small.dense.k = sim::round_up(small.dense.k, 16);
@@ -183,7 +176,7 @@ Bench::Ready Bench::ready(const sim::Experiment& asked, const std::function<void
     result.tile = e.tile;
     result.sets = s.turn.sets;
     result.cold = s.turn.cold;
-    result.fit = s.fit.ok() ? fit_of(e, s.here.capability) : s.fit;
+    result.fit = s.fit.ok() ? fits(e, s.here.capability) : s.fit;
     Ready ready(nullptr);
     const auto answer = [&]() -> Ready& { return ready.checked = std::move(result), ready; };
     if (!result.fit.ok()) return std::move(answer());

@@ -70,32 +70,12 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
             const int row_ctas = ((1 << CN) - 1) << rank_m * CN;
             int col_ctas = 0;
             for (int i = 0; i < CM; ++i) col_ctas |= 1 << (i * CN + rank_n);
-            // A part of each tile: lines of a slab, or a slab where it lies the other way.
+            // A part of each tile for all that share it.
             const auto copy_left = [&](Shared<In> to, const TensorMap& map, const Work& w, int k) {
-                if constexpr (LEFT_ALONG) {
-                    constexpr int PART = BM / CN;
-                    for (int x = 0; x < BK; x += 64)
-                        copy_box(to.from(x * BM + rank_n * PART * 64), map, full, stage, k + x, w.row + rank_n * PART,
-                                 w.problem, row_ctas);
-                } else {
-                    constexpr int PART = BK / CN;
-                    for (int x = 0; x < BM; x += 64)
-                        copy_box(to.from(x * BK + rank_n * PART * 64), map, full, stage, w.row + x, k + rank_n * PART,
-                                 w.problem, row_ctas);
-                }
+                copy_tile<BM, BK, LEFT_ALONG, CN>(to, map, full, stage, w.row, k, w.problem, rank_n, row_ctas);
             };
             const auto copy_right = [&](Shared<In> to, const TensorMap& map, const Work& w, int k) {
-                if constexpr (RIGHT_ALONG) {
-                    constexpr int PART = BN / CM;
-                    for (int x = 0; x < BK; x += 64)
-                        copy_box(to.from(x * BN + rank_m * PART * 64), map, full, stage, k + x, w.col + rank_m * PART,
-                                 w.problem, col_ctas);
-                } else {
-                    constexpr int PART = BK / CM;
-                    for (int x = 0; x < BN; x += 64)
-                        copy_box(to.from(x * BK + rank_m * PART * 64), map, full, stage, w.col + x, k + rank_m * PART,
-                                 w.problem, col_ctas);
-                }
+                copy_tile<BN, BK, RIGHT_ALONG, CM>(to, map, full, stage, w.col, k, w.problem, rank_m, col_ctas);
             };
             for (long long item = block_index(); item < p.work_items; item += grid_size()) {
                 const Work w = cluster_work_item(p, item, BM, BN, CM, CN);
@@ -132,6 +112,7 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
         if constexpr (Groups::CONSUMERS == 2) take_registers<224>();
         const int group = warp_index() / 4 - 1, row0 = PINGPONG ? 0 : group * ROWS;
         constexpr int SHARERS = Groups::SHARERS;
+        constexpr int BEHIND = STAGES > 1;  // k-steps whose products go on while the next are begun
         const int first_sharer = PINGPONG ? 4 + 4 * group : 4;
         const auto release = [&](int s) {  // all that loaded it may load again
             for (int r = 0; r < CM * CN; ++r)
@@ -185,8 +166,8 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
                     UNROLL for (int k = 0; k < BK; k += 16) UNROLL for (int i = 0; i < ROWS / 64; ++i)
                         warpgroup_multiply<BN, BM, BK, LEFT_ALONG, RIGHT_ALONG>(sum[i], now_a, now_b, row0 + 64 * i, k);
                     warpgroup_commit();
-                    warpgroup_wait<1>();
-                    if (step > w.k_begin) release(before);  // the step before has been multiplied
+                    warpgroup_wait<BEHIND>();
+                    if (BEHIND == 0 || step > w.k_begin) release(BEHIND ? before : stage);  // has been multiplied
                     before = stage;
                 }
                 if (++stage == STAGES) {
@@ -197,7 +178,7 @@ tma_wgmma(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
             if constexpr (PINGPONG) arrive(turn, group ^ 1, rank);
             if constexpr (!LEFT_GATED) {
                 warpgroup_wait<0>();
-                if (w.k_begin < w.k_end) release(before);  // a slice may be empty
+                if (BEHIND && w.k_begin < w.k_end) release(before);  // a slice may be empty
             }
             const lane<int> row = lane_index() / 4 + (warp_index() % 4 * 16 + row0), col = lane_index() % 4 * 2;
             UNROLL for (int i = 0; i < ROWS / 64; ++i) UNROLL for (int half = 0; half < 2; ++half)

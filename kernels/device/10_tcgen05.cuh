@@ -112,19 +112,10 @@ tcgen05(GRID_CONSTANT Params p, GRID_CONSTANT TensorMaps maps) {
             for (int step = w.k_begin; step < w.k_end; ++step) {
                 WAIT(empty, stage, phase ^ 1);
                 expect_bytes(full, stage, (BM + BN) * BK * static_cast<int>(sizeof(In)));
-                const Shared<In> to_a = a.from(stage * BM * BK), to_b = b.from(stage * BN * BK);
-                if constexpr (LEFT_ALONG)
-                    for (int k = 0; k < BK; k += 64)
-                        copy_box(to_a.from(k * BM), maps.left, full, stage, step * BK + k, w.row, w.problem, 1);
-                else
-                    for (int m = 0; m < BM; m += 64)
-                        copy_box(to_a.from(m * BK), maps.left, full, stage, w.row + m, step * BK, w.problem, 1);
-                if constexpr (RIGHT_ALONG)
-                    for (int k = 0; k < BK; k += 64)
-                        copy_box(to_b.from(k * BN), maps.right, full, stage, step * BK + k, w.col, w.problem, 1);
-                else
-                    for (int n = 0; n < BN; n += 64)
-                        copy_box(to_b.from(n * BK), maps.right, full, stage, w.col + n, step * BK, w.problem, 1);
+                copy_tile<BM, BK, LEFT_ALONG, 1>(a.from(stage * BM * BK), maps.left, full, stage, w.row, step * BK,
+                                                 w.problem, 0, 1);
+                copy_tile<BN, BK, RIGHT_ALONG, 1>(b.from(stage * BN * BK), maps.right, full, stage, w.col, step * BK,
+                                                  w.problem, 0, 1);
                 if (++stage == STAGES) {
                     stage = 0;
                     phase ^= 1;

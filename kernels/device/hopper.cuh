@@ -147,3 +147,19 @@ DEVICE void take_registers() {
 
 }  // namespace kernels::device
 #endif
+
+namespace kernels::device {
+
+/// Copies part `part` of PARTS of an operand's tile, OUTER rows (columns) from `first` on and BK of the reduction from
+/// `k` on, to where it lies in the whole tile at `to`: (slab of 64 elements, line, element), RED_ALONG or not. A part is
+/// some lines of every slab. `ctas`, `b` and `i` as copy_box has them.
+template <int OUTER, int BK, bool RED_ALONG, int PARTS, class T>
+DEVICE void copy_tile(Shared<T> to, const TensorMap& map, Barriers b, int i, int first, int k, int problem, int part,
+                      int ctas, Place at = Place::here()) {
+    constexpr int LINES = RED_ALONG ? OUTER : BK, LENGTH = RED_ALONG ? BK : OUTER, PART = LINES / PARTS;
+    const int x0 = RED_ALONG ? k : first, line = (RED_ALONG ? first : k) + part * PART;
+    for (int x = 0; x < LENGTH; x += 64)
+        copy_box(to.from(x * LINES + part * PART * 64), map, b, i, x0 + x, line, problem, ctas, at);
+}
+
+}  // namespace kernels::device

@@ -155,27 +155,40 @@ struct InFlight<OperandTile<T, OUTER, BK, RED_ALONG, GATE, VECTOR, STAGES>, THRE
     }
 
 private:
-    /// How many of the N elements from (line, x) on are there.
-    DEVICE static lane<int> count(const Window<const T>& from, lane<int> e, lane<int> line, lane<int> x) {
-        return select((e < PACKS) & (line < from.lines), from.length - x, lane<int>(0));
-    }
+    /// Where a thread's pack of a round lies. A round of whole lines leaves each thread its column, so that one address
+    /// serves them all: said here, since compilers do not see it and spill what they keep instead.
+    struct Spot {
+        mask mine;
+        lane<int> line, x;
+        DEVICE Spot(lane<int> thread, int round)
+            : mine(thread + round * THREADS < PACKS), line((thread + round * THREADS) / PER_LINE),
+              x((thread + round * THREADS) % PER_LINE * N) {
+            if constexpr (THREADS % PER_LINE == 0) {
+                line = thread / PER_LINE + round * (THREADS / PER_LINE);
+                x = thread % PER_LINE * N;
+            }
+        }
+        /// How many of the N elements from (line, x) on are there.
+        DEVICE lane<int> count(const Window<const T>& from) const {
+            return select(mine & (line < from.lines), from.length - x, lane<int>(0));
+        }
+    };
     DEVICE static void fetch(lane<T> (&v)[ROUNDS][N], const Window<const T>& from, lane<int> thread, Place at) {
         UNROLL for (int i = 0; i < ROUNDS; ++i) {
-            const lane<int> e = thread + i * THREADS, line = e / PER_LINE, x = e % PER_LINE * N;
-            ld_global(v[i], from.data, line * from.pitch + x, count(from, e, line, x), at);
+            const Spot s(thread, i);
+            ld_global(v[i], from.data, s.line * from.pitch + s.x, s.count(from), at);
         }
     }
     DEVICE static void store(const lane<T> (&v)[ROUNDS][N], Shared<T> to, const Window<const T>& from, lane<int> thread,
                              Place at) {
         UNROLL for (int i = 0; i < ROUNDS; ++i) {
-            const lane<int> e = thread + i * THREADS, line = e / PER_LINE, x = e % PER_LINE * N;
-            const lane<int> there = count(from, e, line, x);
-            const mask mine = e < PACKS;
+            const Spot s(thread, i);
+            const lane<int> there = s.count(from);
             if constexpr (RED_ALONG) {
                 UNROLL for (int j = 0; j < N; ++j)
-                    fill_shared(to, Tile::word(line, x + j), v[i][j], there > j, mine, at);
+                    fill_shared(to, Tile::word(s.line, s.x + j), v[i][j], there > j, s.mine, at);
             } else {
-                fill_shared(to, Tile::word(line, x), v[i], there, mine, at);
+                fill_shared(to, Tile::word(s.line, s.x), v[i], there, s.mine, at);
             }
         }
     }

@@ -19,10 +19,11 @@ using Pingpong = TmaWgmma<Tile, Form, 1>;
 
 using Forward = TileList<Tile<128, 256, 64, 64, 256, 1, 1, 4>, Tile<128, 128, 64, 64, 128, 1, 1, 4>,
                          Tile<64, 128, 64, 64, 128, 1, 1, 4>, Tile<64, 64, 64, 64, 64, 1, 1, 4>,
-                         Tile<128, 64, 64, 64, 64, 1, 1, 4>, Tile<64, 256, 64, 64, 256, 1, 1, 4>,
+                         Tile<128, 64, 64, 64, 64, 1, 1, 1>, Tile<64, 256, 64, 64, 256, 1, 1, 4>,
                          Tile<128, 192, 64, 64, 192, 1, 1, 3>, Tile<128, 128, 128, 64, 128, 1, 1, 2>>;
 using Backward = TileList<Tile<128, 128, 64, 64, 128, 1, 1, 4>, Tile<64, 128, 64, 64, 128, 1, 1, 4>>;
 using Usual = TileList<Tile<128, 128, 64, 64, 128, 1, 1, 4>>;
+using OneStage = TileList<Tile<64, 64, 64, 64, 64, 1, 1, 1>>;
 using InTurn = TileList<Tile<64, 128, 64, 64, 128, 1, 1, 4>>;
 
 /// The same instances whose warpgroups take tiles in turn.
@@ -38,6 +39,7 @@ constexpr auto table = join(
     built<Cooperative, bf16, float, nn, gate_none>(Usual()), built<Cooperative, bf16, float, tn, gate_none>(Usual()),
     built<Cooperative, bf16, float, tn, gate_values>(Usual()), built<Cooperative, f16, f16, nn, gate_none>(Usual()),
     in_turn(built<Pingpong, bf16, bf16, nn, gate_none>(InTurn())),
+    in_turn(built<Pingpong, bf16, bf16, nn, gate_none>(OneStage())),
     in_turn(built<Pingpong, bf16, bf16, nt, gate_values>(InTurn())),
     in_turn(built<Pingpong, bf16, bf16, tn, gate_values>(InTurn())));
 

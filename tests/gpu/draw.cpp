@@ -299,8 +299,7 @@ std::optional<sim::Experiment> runnable(const std::string& words) {
     try {
         const sim::Experiment e =
             sim::parse_experiment(fmt::format("{} {}", device_id, words), sim::Catalogue::builtin());
-        for (const kernels::DeviceKernel& k : kernels::kernels_of(kernels::resolved(e)))
-            if (!kernels::fits(k, device_capability).ok()) return std::nullopt;
+        if (!kernels::fits(kernels::resolved(e), device_capability).ok()) return std::nullopt;
         return e;
     } catch (const sim::BadInput&) {
         return std::nullopt;

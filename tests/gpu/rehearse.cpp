@@ -56,11 +56,10 @@ bool rehearse(const std::filesystem::path& folder, bool compile_all, double seco
     for (const Step& s : steps())
         for (Case& c : cases_of(s, folder)) {
             if (c.experiment.empty()) continue;
-            for (const kernels::DeviceKernel& k : kernels::kernels_of(parsed(c)))
-                if (const sim::Fit fit = kernels::fits(k, device_capability); !fit.ok()) {
-                    fmt::print("{} {}: {}\n", c.step, c.id, fit.why);
-                    wrong++;
-                }
+            if (const sim::Fit fit = kernels::fits(parsed(c), device_capability); !fit.ok()) {
+                fmt::print("{} {}: {}\n", c.step, c.id, fit.why);
+                wrong++;
+            }
             all.push_back(std::move(c));
         }
     fmt::print("{} experiments are read and fit, {} do not\n", all.size() - static_cast<std::size_t>(wrong), wrong);
