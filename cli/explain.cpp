@@ -82,7 +82,7 @@ std::string parts(const Arguments& arguments, const sim::Report& r, const sim::C
     std::string out;
     for (const char* part : {"--formulas", "--rows", "--timeline", "--tiles", "--step"})
         for (const char* page : {"--claim", "--backend"})
-            if ((arguments.has(part) || arguments.value(part)) && arguments.value(page))
+            if (arguments.has(part) && arguments.value(page))
                 throw sim::BadInput(fmt::format("{} with {}: expected one of them", page, part));
     if (arguments.has("--formulas")) out += formulas_text(r, d, width);
     if (arguments.has("--rows")) out += onset_text(r.experiment, devices, width);

@@ -167,11 +167,17 @@ std::string tiles_text(const sim::Experiment& e, const sim::Device& d) {
 
 std::string onset_text(const sim::Experiment& e, const sim::Catalogue& devices, int width) {
     const std::vector<sim::OnsetRow> rows = sim::onset(e, devices);
-    Table table("rrrr");
-    table.row({"rows", "unfused", "usual tile", "worst raster"});
-    for (const sim::OnsetRow& r : rows)
-        table.row({grouped(r.rows), percent(r.fusing), std::isnan(r.tile) ? "does not fit" : percent(r.tile),
-                   percent(r.raster)});
+    const bool gpu = devices.at(e.device).kind == sim::DeviceKind::gpu;  // nothing else has a raster to choose
+    Table table(gpu ? "rrrr" : "rrr");
+    std::vector<std::string> head = {"rows", "unfused", "usual tile"};
+    if (gpu) head.push_back("worst raster");
+    table.row(std::move(head));
+    for (const sim::OnsetRow& r : rows) {
+        std::vector<std::string> cells = {grouped(r.rows), percent(r.fusing),
+                                          std::isnan(r.tile) ? "does not fit" : percent(r.tile)};
+        if (gpu) cells.push_back(percent(r.raster));
+        table.row(std::move(cells));
+    }
     std::string out =
         fmt::format("\nHow much longer than the best, by rows of X (predicted, by closed form)\n") + table.text(2);
     struct {
@@ -182,6 +188,7 @@ std::string onset_text(const sim::Experiment& e, const sim::Catalogue& devices, 
                        {"The tile", &sim::OnsetRow::tile, sim::tile_matters},
                        {"The raster", &sim::OnsetRow::raster, sim::raster_matters}};
     for (const auto& k : kinds) {
+        if (!gpu && k.share == &sim::OnsetRow::raster) continue;
         const sim::OnsetRange at = sim::where(rows, k.share, k.least);
         out += wrap(at.first == 0
                         ? fmt::format("{} matters nowhere by more than {}.", k.what, percent(k.least, false))

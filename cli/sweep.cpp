@@ -51,7 +51,7 @@ std::string place_text(const sim::Experiment& e, const Words& over) {
     return out;
 }
 
-/// Two words as a table of predicted times: '*' the best, '=' a tie with it, '-' what was rejected.
+/// Two words as a table of predicted times: '#' the best, '=' a tie with it, '-' what was rejected.
 std::string grid_text(const std::vector<sim::SweepRow>& rows, const Words& over, const sim::TileSpace& space) {
     const std::vector<sim::i64>&down = space.of(over[0]), &across = space.of(over[1]);
     Table table("r" + std::string(across.size(), 'r'));
@@ -67,7 +67,7 @@ std::string grid_text(const std::vector<sim::SweepRow>& rows, const Words& over,
             if (at == rows.end() || !at->fit.ok()) {
                 line.push_back("-  ");
             } else {
-                line.push_back(sim::format_us(at->time_us) + (at->rank == 1 ? " *" : at->tie ? " =" : "  "));
+                line.push_back(sim::format_us(at->time_us) + (at->rank == 1 ? " #" : at->tie ? " =" : "  "));
             }
         }
         table.row(std::move(line));
@@ -87,13 +87,14 @@ std::string csv(const std::vector<sim::SweepRow>& rows, const sim::Catalogue& de
         "rank,tie,bm,bn,bk,predicted_us,low_us,high_us,dram_bytes,sram_bytes,experiment,reason,pareto,stages,raster\n";
     for (const sim::SweepRow& r : rows) {
         const sim::Tile& t = r.experiment.tile;
-        const bool ok = r.fit.ok();
+        const bool ok = r.fit.ok(), gpu = devices.at(r.experiment.device).kind == sim::DeviceKind::gpu;
         out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", ok ? std::to_string(r.rank) : "",
                            ok ? (r.tie ? "1" : "0") : "", t.bm, t.bn, t.bk, ok ? plain(r.time_us) : "",
                            ok ? plain(r.interval_us[0]) : "", ok ? plain(r.interval_us[1]) : "",
                            ok ? std::to_string(r.dram_bytes) : "", ok ? std::to_string(r.sram_bytes) : "",
                            csv_cell(sim::to_string(r.experiment, devices)), csv_cell(r.fit.why),
-                           ok ? (r.pareto ? "1" : "0") : "", r.experiment.stages, to_string(r.experiment.raster));
+                           ok ? (r.pareto ? "1" : "0") : "", gpu ? std::to_string(r.experiment.stages) : "",
+                           gpu ? to_string(r.experiment.raster) : "");
     }
     return out;
 }
@@ -199,7 +200,7 @@ std::string page(const std::vector<sim::SweepRow>& rows, const sim::Experiment& 
                 width);
     if (fits > 0 && over.size() == 2) {
         out += grid_text(rows, over, sim::tile_space(asked, d));
-        out += "* the best, = a tie with it, - rejected.\n";
+        out += "# the best, = a tie with it, - rejected.\n";
     }
     if (fits > 0) {
         Table table("rlrlrrl");

@@ -135,6 +135,7 @@ std::string bar(double share, int width) {
 }
 
 std::string short_number(double value) {
+    if (value >= 1e7) return fmt::format("{:.3g}", value);
     if (value == std::round(value) || value >= 100) return fmt::format("{:.0f}", value);
     return fmt::format("{:#.3g}", value);
 }

@@ -148,7 +148,9 @@ Shot screenshot(std::string_view scene, const ShotOptions& options, const sim::C
         lab->finish_work();
         screen.settle();
     }
-    const std::string& problem = options.appearance.language == Language::zh ? screen.fonts().problem : std::string();
+    std::string problem = options.appearance.language == Language::zh ? screen.fonts().problem : std::string();
+    if (const sim::i64 step = lab->document.scene().step; lab->is_current() && step > lab->analysis()->steps)
+        problem = fmt::format("step {}: this scene ends at step {}, which is shown", step, lab->analysis()->steps);
     return {encode_png(screen.image()), to_lines(screen.texts()), problem};
 }
 

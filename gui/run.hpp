@@ -38,7 +38,7 @@ struct ShotOptions {
 struct Shot {
     std::string png;      // a file's bytes
     std::string text;     // the strings drawn, one a line with its box (gui/drawn_text.hpp)
-    std::string problem;  // a font that is missing, in one sentence
+    std::string problem;  // a font that is missing, a step beyond the last: in one sentence
 };
 /// Draws the lab with no display. Throws sim::BadInput when the scene can't be read or a size is not 64 to 16384, or
 /// there is no such lesson or step.

@@ -137,11 +137,14 @@ Occupancy occupancy(const Experiment& e, const Device& d, const CtaShape& cta) {
         if (need > 0) limits.push_back({"shared memory", static_cast<i64>(d.sram.bytes_per_sm.value) / need});
     }
     i64 ctas = 64;
-    for (const Limit& l : limits)
+    for (const Limit& l : limits) {
+        if (e.ctas > l.ctas && l.name != "registers")
+            o.impossible = fmt::format("ctas {}: an SM holds {} such CTAs ({})", e.ctas, l.ctas, l.name);
         if (l.ctas < ctas) {
             ctas = l.ctas;
             o.limited_by = l.name;
         }
+    }
     const bool stays = e.schedule.kind == Schedule::persistent || e.schedule.kind == Schedule::stream_k;
     if (e.engine == Engine::tcgen05 || stays) ctas = std::min<i64>(ctas, 1);
     if (e.ctas > 0) {
@@ -271,6 +274,7 @@ Fit fit_gpu(const Experiment& e, const Device& d, const Kernel& k) {
     if (o.ctas_per_sm == 0)
         return {fmt::format("no CTA of {} threads x {} registers can be resident: {} run out", cta.threads,
                             cta.registers, o.limited_by)};
+    if (!o.impossible.empty()) return {o.impossible};
     if (o.slots == 0) return {fmt::format("a cluster of {} CTAs finds no room", i64{e.cluster.rows} * e.cluster.cols)};
     return {};
 }

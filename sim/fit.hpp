@@ -31,6 +31,7 @@ struct Occupancy {
     int ctas_per_sm = 0;     ///< 0: cannot launch
     i64 slots = 0;           ///< CTAs resident on the whole device
     std::string limited_by;  ///< "shared memory", "registers", "threads", "CTAs per SM", "said"
+    std::string impossible;  ///< why an SM has no room for e.ctas, where it is certain: registers are an estimate
 };
 /// Resident CTAs from shared memory, registers, threads and the CTA limit, or e.ctas where said.
 Occupancy occupancy(const Experiment& e, const Device& d, const CtaShape& cta);

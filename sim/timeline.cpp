@@ -22,7 +22,7 @@ public:
     explicit Row(std::string name, i64 units = 1) { lane.name = std::move(name), lane.units = units; }
     /// Adds a span of `length` seconds; nothing where it is empty.
     Row& add(Doing doing, double length, i64 count = 1, double busy = 1) {
-        if (length > 0) {
+        if (length * us > 1e-12 * at_) {  // less is rounding
             lane.spans.push_back({doing, at_, at_ + length * us, count, std::clamp(busy, 0.0, 1.0)});
             at_ += length * us;
         }

@@ -44,7 +44,7 @@ std::string scaled(double value, std::span<const Step> steps, Zeros zeros = Zero
     const double shown = rounded / step->size;
     const double size = std::fabs(shown);
     const bool whole_bytes = step->name == "B" && shown == std::floor(shown);
-    if (size < 1 || whole_bytes || zeros == Zeros::dropped) {
+    if (size < 1 || size >= 1e7 || whole_bytes || zeros == Zeros::dropped) {
         return fmt::format("{:.3g} {}", shown == 0 ? 0.0 : shown, step->name);
     }
     return fmt::format("{:.{}f} {}", shown, size < 10 ? 2 : size < 100 ? 1 : 0, step->name);
@@ -53,6 +53,7 @@ std::string scaled(double value, std::span<const Step> steps, Zeros zeros = Zero
 constexpr Step decimal_bytes[] = {{1, "B"}, {1e3, "kB"}, {1e6, "MB"}, {1e9, "GB"}, {1e12, "TB"}, {1e15, "PB"}};
 constexpr Step binary_bytes[] = {{1.0, "B"}, {1024.0, "KiB"}, {1048576.0, "MiB"}, {1073741824.0, "GiB"}};
 constexpr Step times[] = {{1, "µs"}, {1e3, "ms"}, {1e6, "s"}};
+constexpr Step tiny_times[] = {{1e-6, "ps"}, {1e-3, "ns"}};
 constexpr Step rates[] = {{1, "FLOP/s"},     {1e3, "kFLOP/s"},  {1e6, "MFLOP/s"}, {1e9, "GFLOP/s"},
                           {1e12, "TFLOP/s"}, {1e15, "PFLOP/s"}, {1e18, "EFLOP/s"}};
 
@@ -82,7 +83,10 @@ std::string format_kib(double bytes) {
     return fmt::format("{:.4g} {}", bytes == 0 ? 0.0 : bytes / step->size, step->name);
 }
 
-std::string format_us(double microseconds) { return scaled(microseconds, times); }
+std::string format_us(double microseconds) {
+    if (microseconds != 0 && std::fabs(microseconds) < 0.01) return scaled(microseconds, tiny_times);
+    return scaled(microseconds, times);
+}
 
 std::string format_flops(double flops_per_second) { return scaled(flops_per_second, rates, Zeros::dropped); }
 

@@ -165,7 +165,7 @@ TEST_CASE("cuda run: what does not fit is a reason, and a run can be stopped") {
         state.capability = 75;
         const sim::Experiment e = parse("64x64x64 f32 forward fused tile 32x32x8 rung 06_async_copy");
         CHECK(cuda::run(e, quick, {}, {}, gpu.runtime).fit.why ==
-              "rung 06_async_copy needs compute capability 8.0; this is 7.5");
+              "matmul: rung 06_async_copy needs compute capability 8.0; this is 7.5");
         state.devices = 0;
         CHECK_THROWS_AS(cuda::run(e, quick, {}, {}, gpu.runtime), NotAvailable);
     }

@@ -110,6 +110,9 @@ TEST_CASE("bad rows are refused with file, line, column, what was found and what
     CHECK(refusal(head + "a,t4,f32,1,1,1,simt,,,,\n") ==
           "f.csv:2: time_us (and dram_bytes) is empty: every row needs it");
     CHECK(refusal(head + "a,,f32,1,1,1,simt,,,,1\n") == "f.csv:2: device is empty: every row needs it");
+    CHECK(refusal(head + "a,t4,f32,1,1,1,simt,128,,,1\n") ==
+          "f.csv:2: bn is empty beside bm 128: expected both, or neither for a kernel whose tile is not known");
+    CHECK(refusal(head + "a,t4,f32,1,1,1,simt,,64,8,1\n").starts_with("f.csv:2: bm is empty beside bn 64"));
     CHECK(refusal(head + "\"a,t4\n").starts_with("f.csv:2: a quote that is not closed"));
     CHECK(refusal(head + "a\"b,t4,f32,1,1,1,simt,,,,1\n").starts_with("f.csv:2: a quote inside a field"));
     CHECK(refusal(head + "\"a\"b,t4,f32,1,1,1,simt,,,,1\n").starts_with("f.csv:2: text after a closing quote"));

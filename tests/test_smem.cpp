@@ -111,3 +111,15 @@ TEST_CASE("masking on load: fills and reads of the residual, and a rewrite where
     CHECK(m.of(Operand::dy).read_bytes == 2 * bn * bk * 2);
     CHECK(m.of(Operand::mask).read_bytes == 2 * bn * bk / 8);
 }
+
+TEST_CASE("an SM holds the CTAs that are said, or the reason is what runs out") {
+    const auto why = [](const std::string& words) {
+        const std::string text = "rtx-a6000 4096x4096x4096 f32 forward fused " + words;
+        return predict(parse_experiment(text, tests::catalogue()), tests::catalogue()).fit.why;
+    };
+    // 256 threads of 1536; two stages of 8 KiB, 100 KiB an SM of which each CTA takes one more.
+    CHECK(why("tile 128x128x8 ctas 5") == "");
+    CHECK(why("tile 128x128x8 ctas 6").ends_with("such CTAs (shared memory)"));
+    CHECK(why("tile 128x128x8 ctas 40").starts_with("ctas 40: an SM holds "));
+    CHECK(why("tile 128x128x8 thread 4x4 ctas 2") == "ctas 2: an SM holds 1 such CTAs (warps)");
+}
