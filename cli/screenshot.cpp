@@ -109,7 +109,8 @@ int screenshot(const Arguments& arguments, Session& session) {
 #if MEMWALL_HAS_GUI
     const gui::ShotOptions options = options_of(arguments);
     const std::string scene = arguments.words.empty() ? std::string(gui::first_scene) : arguments.words[0];
-    if (scene.empty()) throw sim::BadInput("the scene is empty: expected an experiment, or nothing for the first scene");
+    if (scene.empty())
+        throw sim::BadInput("the scene is empty: expected an experiment, or nothing for the first scene");
     const gui::Shot shot = gui::screenshot(scene, options, session.devices_for({&scene, 1}));
     if (!shot.problem.empty()) session.err() << fmt::format("memwall: {}\n", shot.problem);
     write_whole(*picture, shot.png);

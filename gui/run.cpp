@@ -130,6 +130,7 @@ Shot screenshot(std::string_view scene, const ShotOptions& options, const sim::C
                                         options.height, least, most));
     std::string note;
     sim::Scene read = read_scene(scene, {}, devices, note);
+    const sim::i64 asked_step = read.step;
     std::optional<std::size_t> alone;
     for (std::size_t i = 0; i < views().size(); ++i)
         if (name_of(views()[i]) == options.view && options.view != "measure") alone = i;
@@ -149,8 +150,9 @@ Shot screenshot(std::string_view scene, const ShotOptions& options, const sim::C
         screen.settle();
     }
     std::string problem = options.appearance.language == Language::zh ? screen.fonts().problem : std::string();
-    if (const sim::i64 step = lab->document.scene().step; lab->is_current() && step > lab->analysis()->steps)
-        problem = fmt::format("step {}: this scene ends at step {}, which is shown", step, lab->analysis()->steps);
+    if (lab->is_current() && asked_step > lab->analysis()->steps)
+        problem =
+            fmt::format("step {}: this scene ends at step {}, which is shown", asked_step, lab->analysis()->steps);
     return {encode_png(screen.image()), to_lines(screen.texts()), problem};
 }
 

@@ -181,9 +181,10 @@ Measurement read_row(const std::vector<std::string>& head, CsvRecord&& record, s
     if (!r.k) missing("k");
     if (!r.time_us && !r.dram_bytes) missing("time_us (and dram_bytes)");
     if (r.bm.has_value() != r.bn.has_value())
-        throw BadInput(fmt::format("{}:{}: {} is empty beside {} {}: expected both, or neither for a kernel whose tile "
-                                   "is not known",
-                                   file, record.line, r.bm ? "bn" : "bm", r.bm ? "bm" : "bn", r.bm ? *r.bm : *r.bn));
+        throw BadInput(
+            fmt::format("{}:{}: {} is empty beside {} {}: expected both, or neither for a kernel whose tile "
+                        "is not known",
+                        file, record.line, r.bm ? "bn" : "bm", r.bm ? "bm" : "bn", r.bm ? *r.bm : *r.bn));
     return r;
 }
 

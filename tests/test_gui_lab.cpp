@@ -326,6 +326,9 @@ TEST_CASE("a picture of the lab needs no display, is the same each time, and lis
     CHECK(a.png == b.png);
     CHECK(a.text == b.text);
     CHECK(a.text.find(" - Experiment\n") != std::string::npos);
+    CHECK(a.problem.empty());
+    CHECK(gui::screenshot(std::string(ragged) + " | step 999999", small, sim::Catalogue::builtin())
+              .problem.starts_with("step 999999: this scene ends at step "));
     CHECK_THROWS_AS(gui::screenshot("nonsense", small, sim::Catalogue::builtin()), sim::BadInput);
     CHECK_THROWS_AS(gui::screenshot(ragged, size(63, 600), sim::Catalogue::builtin()), sim::BadInput);
     CHECK_NOTHROW(gui::screenshot(ragged, size(64, 64), sim::Catalogue::builtin()));
