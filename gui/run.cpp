@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "gui/autosave.hpp"
 #include "gui/headless.hpp"
 #include "gui/lab.hpp"
 #include "gui/settings.hpp"
@@ -18,8 +19,6 @@
 
 namespace gui {
 namespace {
-
-constexpr double save_after = 1;  // s: a crash loses no more
 
 sim::Scene read_scene(std::string_view asked, std::string_view last, const sim::Catalogue& devices, std::string& note) {
     if (!asked.empty()) return sim::parse_scene(asked, devices);
@@ -82,23 +81,7 @@ int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::strin
     apply(lab.appearance, window.dpi());
 
     float dpi = window.dpi();
-    double last_save = window.now();
-    bool unsaved_layout = false;
-    const auto settings = [&] {
-        sim::Scene own = lab.learning.own_scene(lab.document);
-        own.view = lab.document.scene().view;
-        return Settings{lab.appearance, sim::to_string(own, *lab.document.devices()), !lab.show_welcome};
-    };
-    const auto save = [&] {
-        if (folder.empty()) return;
-        const Settings now = settings();
-        std::string failed = now == saved ? "" : write_whole(folder / "settings", to_text(now));
-        if (failed.empty() && unsaved_layout)
-            failed = write_whole(folder / "layout.ini", ImGui::SaveIniSettingsToMemory());
-        if (!failed.empty()) lab.message = {failed, true};
-        saved = now;
-        unsaved_layout = false;
-    };
+    Autosave autosave(folder, std::move(saved), window.now());
     for (int frame = 0; (options.frames == 0 || frame < options.frames) && window.begin_frame(); ++frame) {
         for (const std::string& path : window.dropped()) lab.load(path);
         const Appearance before = lab.appearance;
@@ -111,15 +94,9 @@ int run_lab(const LabOptions& options, const sim::Catalogue& devices, std::strin
             window.redraw().data();
         }
         if (const auto soon = lab.next_frame()) window.redraw().at(window.now() + *soon);
-        unsaved_layout |= std::exchange(ImGui::GetIO().WantSaveIniSettings, false);
-        if (window.now() - last_save >= save_after) {
-            save();
-            last_save = window.now();
-        } else if (unsaved_layout || !(saved == settings())) {
-            window.redraw().at(last_save + save_after);
-        }
+        if (const auto soon = autosave.frame(lab, window.now())) window.redraw().at(*soon);
     }
-    save();
+    autosave.save(lab);
     return 0;
 }
 
