@@ -12,7 +12,7 @@ namespace gui {
 
 /// A screen that exists only in memory. Each frame lasts 1/60 s, so that a test never depends on a clock.
 class Headless {
-  public:
+public:
     using Draw = std::function<void()>;
 
     Headless(int width, int height, const Appearance& appearance, Draw draw);
@@ -36,10 +36,10 @@ class Headless {
     Image image() const;
     std::vector<DrawnText> texts() const;
     const Fonts& fonts() const { return context_.fonts(); }
-    /// Seconds that `draw` took in the last frame, ImGui's own work included.
+    /// Seconds of this thread's processor that `draw` took in the last frame, ImGui's own work included.
     double frame_seconds() const { return frame_seconds_; }
 
-  private:
+private:
     Context context_;
     Draw draw_;
     double frame_seconds_ = 0;

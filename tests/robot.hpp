@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -22,7 +23,7 @@ public:
         setup.devices = devices;
         setup.scene = sim::parse_scene(scene, *devices);
         setup.appearance = appearance;
-        setup.wake = [] {};
+        setup.wake = [this] { ++wakes; };
         lab = std::make_unique<gui::Lab>(std::move(setup));
         show(alone);
         screen.frames(2);
@@ -71,6 +72,7 @@ public:
     }
     const sim::Tile& tile() const { return lab->document.experiment().tile; }
 
+    std::atomic<int> wakes = 0;  // how often a worker asked for a frame
     gui::Headless screen;
     std::unique_ptr<gui::Lab> lab;
 };
