@@ -66,7 +66,8 @@ std::string counters_text(const kernels::glass::Comparison& c, lessons::Language
         lines.row({std::to_string(line.line), line.instructions, line.bytes, line.sectors, line.wavefronts});
         source += wrap(fmt::format("{:>4}  {}", line.line, line.source), width, 2, 8);
     }
-    return totals.text(2) + '\n' + lines.text(2) + '\n' + source + wrap(word(Phrase::counter_legend), width, 2, 2);
+    return totals.text(2) + '\n' + lines.text(2) + '\n' + source + wrap(word(Phrase::counter_legend), width, 2, 2) +
+           (c.races ? wrap(word(Phrase::counter_legend_race), width, 2, 2) : "");
 }
 
 std::string fault_text(const kernels::glass::Comparison& c, lessons::Language l, int width) {

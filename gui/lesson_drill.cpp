@@ -91,7 +91,9 @@ void draw_counters(Lab& lab) {
     }
     ImGui::PopFont();
     ImGui::Dummy({0, em(0.3f)});
-    draw_spans(plain_spans(word(Phrase::counter_legend)), ImGui::GetContentRegionAvail().x, colours().dim);
+    for (const Phrase p : {Phrase::counter_legend, Phrase::counter_legend_race})
+        if (p == Phrase::counter_legend || c->races)
+            draw_spans(plain_spans(word(p)), ImGui::GetContentRegionAvail().x, colours().dim);
 }
 
 void draw_fault(Lab& lab) {

@@ -89,7 +89,11 @@ Entry entry_with(const Fault& fault, const Instance& instance) {
 Comparison Counts::compare(const sim::Experiment& e, const Fault& fault) {
     const Counted &sound = of(e), &faulty = of(e, fault.id);
     if (!sound.fit.ok()) throw sim::BadInput(sound.fit.why);
-    Comparison out{{}, {}, fault.file, changed_lines(fault), {}};
+    const auto race = [](const Counted& c) {
+        return std::any_of(c.findings.begin(), c.findings.end(),
+                           [](const Finding& f) { return f.kind == Finding::race; });
+    };
+    Comparison out{{}, {}, fault.file, changed_lines(fault), {}, race(sound) || race(faulty)};
     const auto total = [&](std::string_view name, auto&& text) {
         out.totals.push_back({name, text(sound), text(faulty)});
     };

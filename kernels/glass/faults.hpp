@@ -61,6 +61,8 @@ struct Comparison {
     std::string_view file;
     std::vector<ChangedLine> changed;
     std::vector<std::string> findings;  ///< of the faulty run, a sentence each
+    /// Whether either run has races, so that pairs of lines stand among the totals.
+    bool races = false;
 };
 
 /// Runs under glass, sound and with faults, each remembered.
