@@ -51,6 +51,8 @@ Sweep sweep_tiles(const Sweep::Question& q, const Job& job) {
     sim::SweepOptions options;
     options.stop = job.stop;
     options.progress = job.progress;
+    options.replay_best = 64;
+    options.most_requests = 20'000'000;  // a fraction of a second: the scene's own tile shows the headline's time
     for (const sim::SweepWord word : q.axes)
         if (word == sim::SweepWord::stages || word == sim::SweepWord::raster) options.over.push_back(word);
     s.rows = sim::sweep(q.experiment, *q.devices, options);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -142,7 +143,8 @@ const char* ceiling_name(sim::Bound::Ceiling c) {
 }
 
 std::string percent_of(double part, double whole) {
-    return fmt::format("{:+.1f} %", whole == 0 ? 0 : 100 * (part - whole) / whole);
+    const double percent = whole == 0 ? 0 : 100 * (part - whole) / whole;
+    return fmt::format("{}{:.1f} %", percent < 0 ? "−" : "+", std::abs(percent));
 }
 
 /// In three columns, or one under the other.
@@ -191,7 +193,7 @@ void headline(Lab& lab, bool stacked) {
         if (!p.validated) before = std::string(tr(Str::unvalidated)) + " · ";
         if (a->baseline && a->baseline->predicted)
             before += say(Str::against_baseline, percent_of(p.time_us, a->baseline->predicted->time_us)) + " · ";
-        headline_cell(p.validated ? Mark::predicted : Mark::unvalidated, Str::predicted, sim::format_us(p.time_us),
+        headline_cell(predicted_mark(p.validated), Str::predicted, sim::format_us(p.time_us),
                       {before + all, before + limit, p.validated ? limit : std::string(tr(Str::unvalidated))},
                       before + all + "\n" + tr(Str::predicted_tip));
         asks_formula(lab, sim::Formula::predicted_time);

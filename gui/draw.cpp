@@ -1,5 +1,6 @@
 #include "gui/draw.hpp"
 
+#include <fmt/format.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -123,6 +124,14 @@ void coloured(ImU32 colour, std::string_view text) {
     ImGui::PopStyleColor();
 }
 
+void text_right(const std::string& text, ImU32 colour) {
+    const float spare = ImGui::GetContentRegionAvail().x - ImGui::CalcTextSize(text.c_str()).x;
+    if (spare > 0) ImGui::SetCursorPosX(std::floor(ImGui::GetCursorPosX() + spare));
+    ImGui::PushStyleColor(ImGuiCol_Text, colour);
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopStyleColor();
+}
+
 void hint(std::string_view text) { coloured(colours().dim, text); }
 
 void heading(const char* text) {
@@ -195,5 +204,18 @@ void chip(const std::function<void(ImDrawList&, ImVec2, float)>& draw, const cha
 void mark_chip(Mark mark, const char* name) {
     chip([&](ImDrawList& list, ImVec2 centre, float size) { draw_mark(list, centre, size * 0.32f, mark); }, name);
 }
+
+namespace {
+std::string predicted_name(bool validated) {
+    return validated ? tr(Str::predicted) : fmt::format("{} · {}", tr(Str::predicted), tr(Str::unvalidated));
+}
+}  // namespace
+
+void predicted_chip(bool validated) {
+    mark_chip(predicted_mark(validated), predicted_name(validated).c_str());
+    tip(tr(Str::predicted_tip));
+}
+
+float predicted_chip_width(bool validated) { return chip_width(predicted_name(validated)); }
 
 }  // namespace gui

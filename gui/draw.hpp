@@ -17,6 +17,8 @@ namespace gui {
 enum class Mark { bound, predicted, unvalidated, measured };
 
 ImU32 colour_of(Mark);
+/// A prediction's: hollow where no measured row stands behind it.
+inline Mark predicted_mark(bool validated) { return validated ? Mark::predicted : Mark::unvalidated; }
 /// The operand's hue: a matrix and its gradient share one, and the gradient is hatched.
 ImU32 colour_of(sim::Operand);
 bool is_hatched(sim::Operand);
@@ -40,6 +42,8 @@ std::string shortened(std::string_view text, float width);
 void hint(std::string_view text);
 /// Words in a colour, wrapped.
 void coloured(ImU32 colour, std::string_view text);
+/// One line of words at the right of what is left of the line or cell, as numbers stand under each other.
+void text_right(const std::string& text, ImU32 colour);
 /// A heading in bold.
 void heading(const char* text);
 /// A button; the one thing to do stands in the accent colour.
@@ -58,5 +62,8 @@ float chip_width(std::string_view name);
 void chip(const std::function<void(ImDrawList&, ImVec2, float)>& draw, const char* name);
 /// Shape and name of a kind of number.
 void mark_chip(Mark mark, const char* name);
+/// "Predicted" with its mark, and whether that is unvalidated: what the numbers of a view are.
+void predicted_chip(bool validated);
+float predicted_chip_width(bool validated);
 
 }  // namespace gui

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,22 +45,37 @@ struct Box {
     }
 };
 
-/// Places labels beside their points where they cover neither each other nor a line.
+struct Segment {
+    ImVec2 a, b;
+    /// Whether the line comes into the box.
+    bool meets(const Box& box) const;
+    bool crosses(const Segment& other) const;
+};
+
+/// Places labels beside their points where they cover neither each other, nor a mark, nor a line. A label that found no
+/// free place beside its point stands where there is one, and a thin line leads to it.
 class Labels {
 public:
     Labels(ImDrawList& list, Box plot) : list_(list), plot_(plot) {}
 
     void keep_clear(Box box) { taken_.push_back(box); }
-    void keep_clear_of_line(ImVec2 a, ImVec2 b);
-    /// An optional label is left out where there is no free place.
-    void place(ImVec2 at, float radius, const std::string& text, ImU32 colour, bool optional = false);
+    void keep_clear_of_line(ImVec2 a, ImVec2 b) { lines_.push_back({a, b}); }
+    /// Where it stands. An optional label is left out (nothing) where there is no free place.
+    std::optional<Box> place(ImVec2 at, float radius, const std::string& text, ImU32 colour, bool optional = false);
+    /// At the first of these corners (its upper left) where it is free; left out where none is.
+    std::optional<Box> place_at(std::span<const ImVec2> corners, const std::string& text, ImU32 colour);
     /// Reads upwards, its foot at `foot`; left out where it would cover another.
     bool place_upright(ImVec2 foot, const std::string& text, ImU32 colour);
 
 private:
+    bool inside(const Box& box) const;
+    int hits(const Box& box) const;
+    void write(const Box& box, const std::string& text, ImU32 colour);
+
     ImDrawList& list_;
     Box plot_;
-    std::vector<Box> taken_;
+    std::vector<Box> taken_, written_;  // the labels among them
+    std::vector<Segment> lines_;
 };
 
 }  // namespace gui

@@ -99,6 +99,9 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
     Labels texts(
         list, {ImPlot::GetPlotPos(),
                {ImPlot::GetPlotPos().x + ImPlot::GetPlotSize().x, ImPlot::GetPlotPos().y + ImPlot::GetPlotSize().y}});
+    for (const sim::SweepRow& r : sweep.rows)
+        if (const ImVec2 c = pixel(r); r.rank > 0)
+            texts.keep_clear({{c.x - radius, c.y - radius}, {c.x + radius, c.y + radius}});
     const auto is_own = [&](const sim::SweepRow& r) {
         return r.experiment.tile == now.tile && r.experiment.stages == now.stages &&
                r.experiment.raster == now.raster && r.rank > 0;

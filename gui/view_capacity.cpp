@@ -112,26 +112,61 @@ void device_lines(const Curves& c, const std::string& here, Labels& labels, ImVe
     const auto x_of = [&](std::size_t i) {
         return ImPlot::PlotToPixels(static_cast<double>(c.capacity->devices[i].bytes), 1.0).x;
     };
-    std::vector<std::size_t> order = {c.here};
-    for (std::size_t i = 0; i < c.capacity->devices.size(); ++i)
-        if (i != c.here) order.push_back(i);
-    for (std::size_t i : order) {
-        const float x = x_of(i);
+    const std::size_t count = c.capacity->devices.size();
+    for (std::size_t i = 0; i < count; ++i) {
         const bool own = i == c.here;
-        list.AddLine({x, low.y}, {x, high.y}, with_alpha(own ? colours().text : colours().dim, own ? 0.9f : 0.35f),
-                     own ? 2.0f : 1.0f);
-        labels.keep_clear({{x - 1, low.y}, {x + 1, high.y}});
+        list.AddLine({x_of(i), low.y}, {x_of(i), high.y},
+                     with_alpha(own ? colours().text : colours().dim, own ? 0.9f : 0.35f), own ? 2.0f : 1.0f);
     }
-    for (std::size_t i : order) {
+    const auto upright = [&](std::size_t i, const std::string& name, float length) {
+        return length < (high.y - low.y) * name_share &&
+               labels.place_upright({x_of(i) + em(0.15f), low.y + length + em(0.3f)}, name,
+                                    i == c.here ? colours().text : colours().dim);
+    };
+    // First the one that matters: level and over other lines where there is no height for it.
+    const std::string own = owners(c.capacity->devices[c.here], here);
+    const float own_length = ImGui::CalcTextSize(own.c_str()).x, x = x_of(c.here);
+    const ImVec2 level[] = {{x + em(0.3f), low.y + em(0.2f)}, {x - own_length - em(0.3f), low.y + em(0.2f)}};
+    if (!upright(c.here, own, own_length)) labels.place_at(level, own, colours().text);
+    for (std::size_t i = 0; i < count; ++i) labels.keep_clear({{x_of(i) - 1, low.y}, {x_of(i) + 1, high.y}});
+    for (std::size_t i = 0; i < count; ++i) {
         const std::string name = owners(c.capacity->devices[i], here);
-        const float length = ImGui::CalcTextSize(name.c_str()).x;
-        if (length < (high.y - low.y) * name_share)
-            labels.place_upright({x_of(i) + em(0.15f), low.y + length + em(0.3f)}, name,
-                                 i == c.here ? colours().text : colours().dim);
+        if (i != c.here) upright(i, name, ImGui::CalcTextSize(name.c_str()).x);
     }
 }
 
-void plot(Lab& lab, const Curves& c, bool others) {
+/// A curve as it is drawn, every other sample of it.
+using Trace = std::vector<ImVec2>;
+Trace trace(const std::vector<double>& x, const std::vector<double>& y) {
+    Trace out;
+    for (std::size_t i = 0; i < x.size(); i += 2) out.push_back(ImPlot::PlotToPixels(x[i], y[i]));
+    return out;
+}
+
+/// The place on a curve that is farthest from all other curves: there its name can't be another's.
+ImVec2 where_apart(const std::vector<Trace>& all, std::size_t curve, ImVec2 low, ImVec2 high) {
+    constexpr std::size_t beside = 6;  // samples: where curves fall they are close though their heights differ
+    ImVec2 best{-1, -1};
+    float farthest = -1;
+    for (std::size_t i = 2; i + 2 < all[curve].size(); ++i) {
+        const ImVec2 at = all[curve][i];
+        if (at.x < low.x || at.x > high.x || at.y < low.y || at.y > high.y) continue;
+        float apart = INFINITY;
+        for (std::size_t other = 0; other < all.size(); ++other)
+            for (std::size_t j = i > beside ? i - beside : 0;
+                 other != curve && j < std::min(all[other].size(), i + beside + 1); ++j) {
+                const float dx = all[other][j].x - at.x, dy = all[other][j].y - at.y;
+                apart = std::min(apart, dx * dx + dy * dy);
+            }
+        if (apart > farthest) {
+            farthest = apart;
+            best = at;
+        }
+    }
+    return best;
+}
+
+void plot(Lab& lab, const Curves& c, bool others, Mark mark) {
     const sim::Capacity& cap = *c.capacity;
     const std::string& here = lab.document.experiment().device;
     double y0 = INFINITY, y1 = 0;
@@ -198,34 +233,40 @@ void plot(Lab& lab, const Curves& c, bool others) {
     const float radius = em(0.34f);
     for (std::size_t i = 0; i < bx.size(); ++i)
         draw_mark(list, ImPlot::PlotToPixels(bx[i], by[i]), radius * 0.8f, Mark::bound);
+    for (std::size_t i = 0; i < bx.size(); ++i) {
+        const ImVec2 mark_at = ImPlot::PlotToPixels(bx[i], by[i]);
+        labels.keep_clear({{mark_at.x - radius, mark_at.y - radius}, {mark_at.x + radius, mark_at.y + radius}});
+        if (i > 0) labels.keep_clear_of_line(ImPlot::PlotToPixels(bx[i - 1], by[i - 1]), mark_at);
+    }
     const i64 own_size = cap.devices[c.here].bytes;
     const double own_bytes = static_cast<double>(cap.rasters.front().curve.dram_bytes(own_size));
     const ImVec2 own = ImPlot::PlotToPixels(static_cast<double>(own_size), own_bytes);
-    const auto along = [&](const std::vector<double>& ys) {
-        ImVec2 before{};
-        for (std::size_t i = 0; i < c.x.size(); i += 4) {
-            const ImVec2 now = ImPlot::PlotToPixels(c.x[i], ys[i]);
-            if (i > 0) labels.keep_clear_of_line(before, now);
-            before = now;
-        }
-    };
+    std::vector<Trace> traces;  // the rasters, then the operands
+    for (const Curve& r : c.rasters) traces.push_back(trace(c.x, r.y));
+    for (const auto& [operand, ys] : c.operands) traces.push_back(trace(c.x, ys));
+    for (std::size_t t = 0; t < traces.size(); ++t)
+        for (std::size_t i = 2; i < traces[t].size() && (t == 0 || t >= c.rasters.size() || others); i += 2)
+            labels.keep_clear_of_line(traces[t][i - 2], traces[t][i]);
     for (const auto& m : c.measured) {
         const ImVec2 at_point =
             ImPlot::PlotToPixels(static_cast<double>(m.l2_bytes), static_cast<double>(m.dram_bytes));
         labels.keep_clear({{at_point.x - radius, at_point.y - radius}, {at_point.x + radius, at_point.y + radius}});
     }
-    along(c.rasters.front().y);
-    for (const auto& [operand, ys] : c.operands) along(ys);
-    draw_mark(list, own, radius * 1.2f, Mark::predicted);
+    draw_mark(list, own, radius * 1.2f, mark);
     for (const auto& m : c.measured)
         draw_mark(list, ImPlot::PlotToPixels(static_cast<double>(m.l2_bytes), static_cast<double>(m.dram_bytes)),
                   radius, Mark::measured);
     labels.place(own, radius * 1.2f, bytes(own_bytes), p.text);
-    if (others)
+    if (others) {
+        std::vector<ImVec2> dots;
         for (std::size_t i = 1; i < c.rasters.size(); ++i) {
-            const std::size_t end = c.x.size() / 5 + i * c.x.size() / 8;
-            labels.place(ImPlot::PlotToPixels(c.x[end], c.rasters[i].y[end]), em(0.1f), c.rasters[i].name, p.dim, true);
+            const ImVec2 dot = dots.emplace_back(where_apart(traces, i, low, high));
+            list.AddCircleFilled(dot, em(0.2f), p.dim);
+            labels.keep_clear({{dot.x - em(0.2f), dot.y - em(0.2f)}, {dot.x + em(0.2f), dot.y + em(0.2f)}});
         }
+        for (std::size_t i = 1; i < c.rasters.size(); ++i)
+            labels.place(dots[i - 1], em(0.2f), c.rasters[i].name, p.dim, true);
+    }
     ImPlot::PopPlotClipRect();
 
     if (ImPlot::IsPlotHovered()) {
@@ -290,7 +331,8 @@ void draw_capacity(Lab& lab) {
     copyable(now, "##now");
     ImGui::Checkbox(label(Str::capacity_others), &others);
     tip(tr(Str::capacity_others_tip));
-    plot(lab, c, others);
+    const Analysis* a = lab.is_current() ? lab.analysis() : nullptr;
+    plot(lab, c, others, predicted_mark(!a || !a->report.predicted || a->report.predicted->validated));
 }
 
 Sheet capacity_sheet(Lab& lab) {

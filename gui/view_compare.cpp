@@ -31,8 +31,10 @@ std::vector<Quantity> quantities(const Lab& lab, const sim::Report& a, const sim
         if (before != 0 || now != 0) out.push_back({std::move(name), before, now, write});
     };
     const auto number = [](sim::i64 v) { return static_cast<double>(v); };
-    if (a.predicted && b.predicted) add(tr(Str::predicted), a.predicted->time_us, b.predicted->time_us, sim::format_us);
-    add(tr(Str::bound), a.bound.time_us, b.bound.time_us, sim::format_us);
+    add(tr(Str::formula_bound_time), a.bound.time_us, b.bound.time_us, sim::format_us);
+    add(tr(Str::formula_bound_bytes), number(a.bound.dram_bytes), number(b.bound.dram_bytes), sim::format_bytes);
+    if (a.predicted && b.predicted)
+        add(tr(Str::formula_predicted_time), a.predicted->time_us, b.predicted->time_us, sim::format_us);
     const sim::Device& d = lab.document.device();
     const std::pair<sim::Level, std::string> levels[] = {{sim::Level::dram, d.dram.display},
                                                          {sim::Level::l2, d.l2.display},
@@ -44,8 +46,6 @@ std::vector<Quantity> quantities(const Lab& lab, const sim::Report& a, const sim
         add(name + " " + tr(Str::operand_written), number(before.write_bytes), number(now.write_bytes),
             sim::format_bytes);
     }
-    add(d.dram.display + " " + tr(Str::bound), number(a.bound.dram_bytes), number(b.bound.dram_bytes),
-        sim::format_bytes);
     if (a.predicted && b.predicted)
         add(tr(Str::waves), a.predicted->waves.value_or(0), b.predicted->waves.value_or(0), plain);
     return out;
@@ -73,18 +73,22 @@ std::string share(const Quantity& q) {
 void table(const std::vector<Quantity>& all) {
     const ImGuiTableFlags flags =
         ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingStretchProp;
-    if (!ImGui::BeginTable("numbers", 5, flags)) return;
+    const float width = std::min(ImGui::GetContentRegionAvail().x, em(56));
+    if (!ImGui::BeginTable("numbers", 5, flags, {width, 0})) return;
     const std::array heads = {"", tr(Str::baseline), tr(Str::now), tr(Str::difference), "%"};
     ImGui::TableSetupColumn("name", 0, 1.5f);
     for (int i = 1; i < 5; ++i) ImGui::TableSetupColumn(heads[static_cast<std::size_t>(i)], 0, 1);
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     const auto cell = [](const std::string& text, ImU32 colour) {
         ImGui::TableNextColumn();
-        const float room = ImGui::GetContentRegionAvail().x;
-        ImGui::PushStyleColor(ImGuiCol_Text, colour);
-        const std::string shown = shortened(text, room);
-        ImGui::TextUnformatted(shown.c_str());
-        ImGui::PopStyleColor();
+        const std::string shown = shortened(text, ImGui::GetContentRegionAvail().x);
+        if (ImGui::TableGetColumnIndex() == 0) {
+            ImGui::PushStyleColor(ImGuiCol_Text, colour);
+            ImGui::TextUnformatted(shown.c_str());
+            ImGui::PopStyleColor();
+        } else {
+            text_right(shown, colour);
+        }
         if (shown != text) tip(text);
     };
     const Palette& p = colours();
@@ -111,9 +115,10 @@ struct Steps {
     std::vector<sim::TimeStep> steps;
     std::vector<double> printed;
     double from = 0, to = 0;
-    bool ms = false;
+    bool ms = false, from_validated = false, to_validated = false;
 
-    Steps(const sim::Prediction& a, const sim::Prediction& b) : steps(sim::time_steps(a, b)) {
+    Steps(const sim::Prediction& a, const sim::Prediction& b)
+        : steps(sim::time_steps(a, b)), from_validated(a.validated), to_validated(b.validated) {
         ms = std::max(a.time_us, b.time_us) >= 1000;
         const double unit = ms ? 1 : 0.001;
         from = std::round(a.time_us / unit) * unit;
@@ -145,7 +150,7 @@ void waterfall(const Steps& w) {
         return left + names + bars * static_cast<float>((us - begin) / full);
     };
     const auto row = [&](const std::string& name, double from, double to, ImU32 colour, const std::string& text,
-                         const std::string& why, bool strong) {
+                         const std::string& why, bool strong, bool hollow) {
         const ImVec2 c = ImGui::GetCursorScreenPos();
         const float y0 = c.y + em(0.15f), y1 = c.y + height - em(0.15f);
         if (strong) ImGui::PushFont(bold(), 0);
@@ -153,23 +158,26 @@ void waterfall(const Steps& w) {
         draw_text(list, {c.x + width - value, c.y}, {c.x + width, c.y + height}, p.text, text, {1, 0.5f});
         if (strong) ImGui::PopFont();
         const float a = x_of(c.x, std::min(from, to)), b = std::max(a + 1.5f, x_of(c.x, std::max(from, to)));
-        list.AddRectFilled({a, y0}, {b, y1}, colour);
+        if (hollow)
+            list.AddRect({a, y0}, {b, y1}, colour, 0, 0, std::max(1.5f, em(0.1f)));
+        else
+            list.AddRectFilled({a, y0}, {b, y1}, colour);
         if (!strong) list.AddLine({x_of(c.x, to), y1}, {x_of(c.x, to), y1 + em(0.3f)}, p.dim);
         ImGui::InvisibleButton(("##" + name).c_str(), {width, height}, ImGuiButtonFlags_EnableNav);
         copyable(name + "\t" + text, ("copy" + name).c_str());
         if (!why.empty()) tip(name + "\n" + why);
     };
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, 0});
-    row(tr(Str::baseline), begin, w.from, p.grey, w.text(w.from, false), {}, true);
+    row(tr(Str::baseline), begin, w.from, p.grey, w.text(w.from, false), {}, true, !w.from_validated);
     at = w.from;
     for (std::size_t i = 0; i < w.steps.size(); ++i) {
         const double d = w.printed[i];
         const std::string& step = w.steps[i].name;
         row(step_name(step), at, at + d, d <= 0 ? p.blue : p.orange, w.text(d, true), term_meaning(term_of(step)),
-            false);
+            false, false);
         at += d;
     }
-    row(tr(Str::now), begin, w.to, colour_of(Mark::predicted), w.text(w.to, false), {}, true);
+    row(tr(Str::now), begin, w.to, colour_of(Mark::predicted), w.text(w.to, false), {}, true, !w.to_validated);
     ImGui::PopStyleVar();
 }
 
@@ -210,6 +218,7 @@ void draw_compare(Lab& lab) {
     table(quantities(lab, *a->baseline, a->report));
     if (!a->baseline->predicted || !a->report.predicted) return hint(tr(Str::no_steps));
     ImGui::SeparatorText(tr(Str::where_time_goes));
+    predicted_chip(a->report.predicted->validated);
     const Steps steps(*a->baseline->predicted, a->report.predicted.value());
     if (same(steps.from, steps.to)) hint(tr(Str::same_time));
     waterfall(steps);

@@ -31,8 +31,11 @@ void row(const char* name, std::string_view about = {}) {
     ImGui::SetNextItemWidth(-1);
 }
 
+/// A form as wide as the window, but no wider than the eye follows from a name to its value.
+float form_width() { return std::min(ImGui::GetContentRegionAvail().x, em(46)); }
+
 bool begin_form(const char* id) {
-    if (!ImGui::BeginTable(id, 2, ImGuiTableFlags_SizingFixedFit)) return false;
+    if (!ImGui::BeginTable(id, 2, ImGuiTableFlags_SizingFixedFit, {form_width(), 0})) return false;
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthFixed, em(5.6f));
     ImGui::TableSetupColumn("value", ImGuiTableColumnFlags_WidthStretch);
     return true;
@@ -349,7 +352,7 @@ void verdict(Lab& lab) {
         if (r.idealised) text += std::string(" ") + tr(Str::idealised);
     }
     const ImU32 ink = ok ? p.text : p.error;
-    const float width = ImGui::GetContentRegionAvail().x, pad = em(0.5f);
+    const float width = form_width(), pad = em(0.5f);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width - 2 * pad - em(1.4f));
     const ImVec2 high{at.x + width, at.y + size.y + 2 * pad};

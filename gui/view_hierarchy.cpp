@@ -247,12 +247,14 @@ struct Chart {
 
     float link_height() const { return (s.step > 0 ? 3 : 2) * (line() + em(0.35f)) + em(0.5f); }
 
-    /// The link below a level: bytes down and up over the whole run, and the tiles of this step.
+    /// The link below a level: bytes down and up over the whole run, and the tiles of this step. What is written into the
+    /// on-chip memory came from above, so there the bars say read and written.
     void link(const Stage& below, bool to_dram) {
         const sim::LevelTraffic& t = a.report.traffic.at(below.level);
         const sim::Flow total = t.total();
         const bool sram = below.level == Level::sram;
-        const i64 down = sram ? total.write_bytes : total.read_bytes, up = sram ? total.read_bytes : total.write_bytes;
+        const i64 down = total.read_bytes, up = total.write_bytes;
+        const Str down_name = sram ? Str::read : Str::link_down, up_name = sram ? Str::operand_written : Str::link_up;
         const float need = link_height(), height = need + spare;
         const ImVec2 at = ImGui::GetCursorScreenPos();
         ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -265,7 +267,7 @@ struct Chart {
         const float value =
             std::max(ImGui::CalcTextSize(bytes(down).c_str()).x, ImGui::CalcTextSize(bytes(up).c_str()).x) + em(0.7f);
         const float names =
-            std::max(ImGui::CalcTextSize(tr(Str::link_down)).x, ImGui::CalcTextSize(tr(Str::link_up)).x) + em(0.5f);
+            std::max(ImGui::CalcTextSize(tr(down_name)).x, ImGui::CalcTextSize(tr(up_name)).x) + em(0.5f);
         const float x = bars_x, width = std::max(em(2), right - x - names - value);
         float y = at.y + em(0.3f) + spare / 2;
         const auto bar = [&](Str name, i64 b, i64 (*of)(const sim::Flow&), const char* id) {
@@ -288,8 +290,8 @@ struct Chart {
         ImGui::PushID(static_cast<int>(below.level));
         const auto read = [](const sim::Flow& f) { return f.read_bytes; };
         const auto write = [](const sim::Flow& f) { return f.write_bytes; };
-        bar(Str::link_down, down, sram ? +write : +read, "down");
-        bar(Str::link_up, up, sram ? +read : +write, "up");
+        bar(down_name, down, +read, "down");
+        bar(up_name, up, +write, "up");
         if (s.step > 0 && to_dram) {
             const std::vector<Touch> fetched = with(s, {Touch::fetched, Touch::read_back});
             touch_line(lab, {x, y}, right, fetched.empty() ? Str::written : Str::fetched,
@@ -341,7 +343,7 @@ void draw_hierarchy(Lab& lab) {
                              c.line() + em(1) +
                              static_cast<float>(all.size() - 1) * (c.link_height() + ImGui::GetStyle().ItemSpacing.y);
         c.spare =
-            std::clamp((ImGui::GetContentRegionAvail().y - needed) / static_cast<float>(all.size() - 1), 0.0f, em(4));
+            std::clamp((ImGui::GetContentRegionAvail().y - needed) / static_cast<float>(all.size() - 1), 0.0f, em(6));
         for (std::size_t i = 0; i < all.size(); ++i) {
             c.stage(all[i]);
             if (i + 1 < all.size()) c.link(all[i], i == 0);

@@ -75,6 +75,17 @@ void launches(const Chosen& c) {
     }
 }
 
+/// A line of C++; what is comment stands back.
+void code(const std::string& line) {
+    const std::size_t comment = std::min(line.find("//"), line.size());
+    if (comment > 0 || line.empty()) ImGui::TextUnformatted(line.c_str(), line.c_str() + comment);
+    if (comment == line.size()) return;
+    if (comment > 0) ImGui::SameLine(0, 0);
+    ImGui::PushStyleColor(ImGuiCol_Text, colours().dim);
+    ImGui::TextUnformatted(line.c_str() + comment);
+    ImGui::PopStyleColor();
+}
+
 void source(std::string_view file, const Lines& lines) {
     const std::string_view name = file.substr(file.rfind('/') + 1);
     for (const sim::EmbeddedFile& f : sim::embedded_kernels()) {
@@ -112,7 +123,7 @@ void source(std::string_view file, const Lines& lines) {
                         tip(say(Str::line_counts, l.instructions, sim::format_bytes(static_cast<double>(l.bytes))));
                     }
                 ImGui::TableNextColumn();
-                ImGui::TextUnformatted(shortened(line, ImGui::GetContentRegionAvail().x).c_str());
+                code(shortened(line, ImGui::GetContentRegionAvail().x));
             }
             ImGui::EndTable();
         }

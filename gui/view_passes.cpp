@@ -79,7 +79,7 @@ std::string fits_or_short(i64 rows, i64 cols, const std::string& whole, float ro
 
 /// Left operand, right operand and output of the pass's matmul in one row, each in proportion, its residual as a
 /// corner.
-void matrices(Lab& lab, const sim::Kernel& k) {
+void matrices(Lab& lab, const sim::Kernel& k, float free_height) {
     struct Shown {
         const sim::Access* access;
         const sim::Access* residual;
@@ -93,7 +93,7 @@ void matrices(Lab& lab, const sim::Kernel& k) {
         Shown{&right, residual(k.right), k.extent.red, k.extent.cols, right.row_axis != sim::Axis::red},
         Shown{&out, k.outputs.size() > 1 ? &k.outputs[1] : nullptr, k.extent.rows, k.extent.cols, false}};
     const float line = ImGui::GetTextLineHeight(), sign = em(1.1f), width = ImGui::GetContentRegionAvail().x;
-    const float tallest = em(4.6f), room = (width - 2 * sign) / 3;
+    const float room = (width - 2 * sign) / 3, tallest = std::clamp(free_height, em(4.6f), em(9));
     const double longest = static_cast<double>(std::max({k.extent.rows, k.extent.cols, k.extent.red}));
     const auto side = [&](i64 n) {
         const double share = std::max(0.16, static_cast<double>(n) / longest);
@@ -203,10 +203,10 @@ std::string verdict(const OnePass& p) {
     return with < without ? say(Str::fusing_gains, share) : say(Str::fusing_loses, share);
 }
 
-void column(Lab& lab, const OnePass& p) {
+void column(Lab& lab, const OnePass& p, float free_height) {
     ImGui::PushID(static_cast<int>(p.pass));
     heading(fmt::format("{}   {}", sim::to_string(p.pass), formula(p.pass)).c_str());
-    matrices(lab, p.kernel);
+    matrices(lab, p.kernel, free_height);
     hint(fmt::format("{} {}", tr(Str::tile), to_string(p.kernel.tile)));
     double slowest = 0;
     for (const sim::FusionChoice& c : p.choices)
@@ -217,6 +217,22 @@ void column(Lab& lab, const OnePass& p) {
     ImGui::PopID();
 }
 
+/// What the numbers are, and what the star means.
+void legend(const Passes& all) {
+    std::array<bool, 2> any{};  // unvalidated, validated
+    for (const OnePass& p : all.passes)
+        for (const sim::FusionChoice& c : p.choices)
+            if (c.report.predicted) any[c.report.predicted->validated] = true;
+    for (const bool validated : {true, false}) {
+        if (!any[validated]) continue;
+        if (!validated && any[true]) same_line_if_room(predicted_chip_width(false));
+        predicted_chip(validated);
+    }
+    if (!any[true] && !any[false]) return;
+    same_line_if_room(ImGui::CalcTextSize((std::string("★ ") + tr(Str::cell_best)).c_str()).x);
+    ImGui::TextDisabled("★ %s", tr(Str::cell_best));
+}
+
 }  // namespace
 
 void draw_passes(Lab& lab) {
@@ -224,12 +240,19 @@ void draw_passes(Lab& lab) {
     if (!reply.error.empty()) return coloured(colours().error, reply.error);
     if (!reply.answer) return hint(tr(Str::computing));
     if (reply.answer->passes.empty()) return hint(tr(Str::no_tile_fits));
+    legend(*reply.answer);
     const int columns = std::clamp(static_cast<int>(ImGui::GetContentRegionAvail().x / em(15)), 1, 3);
     if (!ImGui::BeginTable("passes", columns, ImGuiTableFlags_BordersInnerV | ImGuiTableFlags_SizingStretchSame))
         return;
+    // What the rows below leave of the height is the pictures'.
+    std::size_t rows = 0;
+    for (const OnePass& p : reply.answer->passes) rows = std::max(rows, p.choices.size());
+    const float row = 2 * ImGui::GetTextLineHeight() + em(0.5f) + ImGui::GetStyle().ItemSpacing.y,
+                free_height = ImGui::GetContentRegionAvail().y - row * static_cast<float>(rows) -
+                              6 * ImGui::GetTextLineHeightWithSpacing();
     for (const OnePass& p : reply.answer->passes) {
         ImGui::TableNextColumn();
-        column(lab, p);
+        column(lab, p, columns == 3 ? free_height : 0);
     }
     ImGui::EndTable();
 }

@@ -29,7 +29,7 @@ std::vector<Point> points(Lab& lab, const Analysis& a) {
     const auto add_report = [&](const sim::Report& r, const std::string& name) {
         if (!r.predicted || r.flops == 0) return;
         const double bytes = static_cast<double>(std::max<sim::i64>(1, r.dram_range.expected_bytes));
-        all.push_back({r.predicted->validated ? Mark::predicted : Mark::unvalidated,
+        all.push_back({predicted_mark(r.predicted->validated),
                        roof_point(static_cast<double>(r.flops), bytes, r.predicted->time_us), name,
                        sim::format_us(r.predicted->time_us)});
     };
@@ -105,7 +105,8 @@ void draw_roofline(Lab& lab) {
     }
     const ImPlotFlags flags =
         ImPlotFlags_NoLegend | ImPlotFlags_NoMouseText | ImPlotFlags_NoTitle | ImPlotFlags_NoMenus;
-    const ImVec2 room = ImGui::GetContentRegionAvail();  // the last tick's label reaches beyond the axis
+    ImVec2 room = ImGui::GetContentRegionAvail();  // the last tick's label reaches beyond the axis
+    room.y = std::max(room.y, em(12));
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     const bool begun = ImPlot::BeginPlot("##roofline", {room.x - em(1.2f), room.y}, flags);
     if (!begun) return ImGui::PopStyleVar();
@@ -151,23 +152,27 @@ void draw_roofline(Lab& lab) {
                  foot = ImPlot::PlotToPixels(view.X.Min, view.X.Min * spec);
     labels.keep_clear_of_line(foot, knee);
     labels.keep_clear_of_line(knee, {std::max(high.x, knee.x), knee.y});
-    const auto name_roof = [&](ImVec2 corner, const std::string& text) {
-        const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-        list.AddText(corner, colours().dim, text.c_str());
-        labels.keep_clear({corner, {corner.x + extent.x, corner.y + extent.y}});
-    };
-    // Above a roof nothing can be, so that is where its name goes.
-    const float line = ImGui::GetTextLineHeight();
+    draw_points(all, labels);
+    // Above a roof nothing can be, so that is where its name goes; below it where a point's label took that place.
+    const float line = ImGui::GetTextLineHeight(), gap = em(0.5f);
+    const auto width_of = [](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; };
     const std::string flat =
         say(Str::roof_math, sim::format_flops(peak), sim::to_string(a->report.experiment.dense.dtype));
-    name_roof({high.x - ImGui::CalcTextSize(flat.c_str()).x - em(0.5f), knee.y - 2.1f * line}, flat);
+    std::vector<ImVec2> corners;
+    for (const float y :
+         {knee.y - 1.3f * line, knee.y - 2.4f * line, knee.y - 3.5f * line, knee.y + 0.3f * line, knee.y + 1.4f * line})
+        for (float x = high.x - width_of(flat) - gap; x > std::max(low.x, knee.x - gap); x -= em(1))
+            corners.push_back({x, y});
+    labels.place_at(corners, flat, colours().dim);
     const std::string slope = say(Str::roof_dram, d.dram.display, sim::format_bandwidth(spec));
-    const float y = std::clamp((knee.y + std::min(foot.y, high.y)) / 2, low.y, high.y),
-                along = foot.y == knee.y ? 0 : (y - knee.y) / (foot.y - knee.y);
-    const float x = knee.x + (foot.x - knee.x) * along - em(0.6f) - ImGui::CalcTextSize(slope.c_str()).x;
-    const float least = low.x + em(0.3f);
-    name_roof({std::max(least, x), x >= least ? y - line : std::max(low.y, knee.y - 2.1f * line)}, slope);
-    draw_points(all, labels);
+    corners.clear();
+    for (const float share : {0.5f, 0.4f, 0.6f, 0.3f, 0.7f, 0.2f, 0.8f, 0.1f, 0.9f}) {
+        const ImVec2 on{knee.x + (foot.x - knee.x) * share, knee.y + (foot.y - knee.y) * share};
+        corners.push_back({on.x - width_of(slope) - gap, on.y - line});
+    }
+    for (const float y : {knee.y - 1.3f * line, knee.y - 2.4f * line}) corners.push_back({low.x + gap, y});
+    for (float x = knee.x + gap; x < high.x; x += em(1)) corners.push_back({x, std::min(foot.y, high.y) - 1.5f * line});
+    labels.place_at(corners, slope, colours().dim);
     ImPlot::PopPlotClipRect();
     ImPlot::EndPlot();
     ImGui::PopStyleVar();  // the frame is drawn late

@@ -159,7 +159,7 @@ void colour_bar(const Map& map, const Range& range, ImVec2 at, float width, floa
 }
 
 /// What the frames and marks on the cells mean.
-void legend(Metric metric) {
+void legend(Metric metric, bool validated, bool any_rejected, bool any_measured) {
     const float gap = em(0.9f);
     bool first = true;
     const auto next = [&](Str name) {
@@ -178,6 +178,10 @@ void legend(Metric metric) {
             },
             tr(name));
     };
+    if (metric != Metric::measured) {
+        first = false;
+        predicted_chip(validated);
+    }
     framed(Str::cell_now, heat(metric, 0.55f), IM_COL32_BLACK, IM_COL32_WHITE);
     framed(Str::cell_best, heat(metric, 0), heat(metric, 0), IM_COL32_BLACK);
     for (const Str name : {Str::cell_tie, Str::cell_front}) {
@@ -195,6 +199,17 @@ void legend(Metric metric) {
             tr(name));
         if (name == Str::cell_front) tip(tr(Str::cell_front_tip));
     }
+    if (any_rejected) {
+        next(Str::does_not_fit);
+        chip(
+            [&](ImDrawList& list, ImVec2 c, float size) {
+                const float half = size * 0.36f;
+                list.AddRectFilled({c.x - half, c.y - half}, {c.x + half, c.y + half}, colours().raised);
+                draw_hatch(list, {c.x - half, c.y - half}, {c.x + half, c.y + half}, colours().dim, em(0.3f));
+            },
+            tr(Str::does_not_fit));
+    }
+    if (!any_measured) return;
     next(Str::measured);
     mark_chip(Mark::measured, tr(Str::measured));
 }
@@ -392,7 +407,10 @@ void draw_sweep(Lab& lab) {
             *sweep, now, [&](const sim::SweepRow& r) { return describe(*sweep, r, nullptr); },
             [&](const sim::SweepRow& r) { take(lab, *sweep, r); });
     if (metric != map.metric) return;  // the next frame paints by it
-    legend(metric);
+    const Analysis* a = lab.analysis();
+    const bool any_rejected =
+        std::any_of(map.cells.begin(), map.cells.end(), [](auto* r) { return r && r->rank == 0; });
+    legend(metric, a && a->report.predicted && a->report.predicted->validated, any_rejected, any_measured);
     Range range;
     for (std::size_t r = 0; r < map.rows(); ++r)
         for (std::size_t c = 0; c < map.cols(); ++c)

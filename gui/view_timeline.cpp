@@ -66,7 +66,8 @@ std::string lane_label(const sim::Lane& lane) {
 }
 
 /// A span; runs of waves are drawn one by one where there is room, and those that wait in part are filled in part.
-void draw_span(ImDrawList& list, const sim::TimeSpan& s, ImVec2 low, ImVec2 high, i64 lit_wave, i64 first_wave) {
+void draw_span(ImDrawList& list, const sim::TimeSpan& s, ImVec2 low, ImVec2 high, i64 lit_wave, i64 first_wave,
+               bool waves) {
     const Look& l = look(s.doing);
     const float width = high.x - low.x;
     if (width <= 0) return;
@@ -87,7 +88,7 @@ void draw_span(ImDrawList& list, const sim::TimeSpan& s, ImVec2 low, ImVec2 high
         const float x = low.x + each * static_cast<float>(lit_wave - first_wave);
         list.AddRect({x, low.y}, {std::max(x + 3, x + each), high.y}, colours().text, 0, 0, 2);
     }
-    if (s.doing == Doing::work && s.count > 1 && apart && first_wave >= 0)
+    if (s.doing == Doing::work && (waves ? s.count == 1 || apart : s.count > 1 && apart))
         for (i64 i = 0; i < s.count; ++i) {
             const std::string number = std::to_string(first_wave + i + 1);
             if (ImGui::CalcTextSize(number.c_str()).x + em(0.4f) > each || high.y - low.y < ImGui::GetTextLineHeight())
@@ -98,7 +99,8 @@ void draw_span(ImDrawList& list, const sim::TimeSpan& s, ImVec2 low, ImVec2 high
                 draw_text(list, from, {x + each, high.y}, ink_on(colours().*l.colour), number, {0.5f, 0.5f});
         }
     const std::string text = tr(l.name);
-    if (!l.hatched && width > ImGui::CalcTextSize(text.c_str()).x + em(0.8f) && !apart && top <= low.y + 1 &&
+    if (!l.hatched && !(waves && s.doing == Doing::work) && !apart &&
+        width > ImGui::CalcTextSize(text.c_str()).x + em(0.8f) && top <= low.y + 1 &&
         high.y - low.y > ImGui::GetTextLineHeight())
         draw_text(list, low, high, ink_on(colours().*l.colour), text, {0.5f, 0.5f});
 }
@@ -143,7 +145,7 @@ std::vector<float> heights(const std::vector<sim::Lane>& lanes, float room) {
 }
 
 float draw_lanes(const std::vector<sim::Lane>& lanes, ImVec2 at, float names, float width, double full_us,
-                 double offset_us, const std::vector<float>& h, i64 lit_wave, bool write_names) {
+                 double offset_us, const std::vector<float>& h, i64 lit_wave, bool write_names, bool waves) {
     ImDrawList& list = *ImGui::GetWindowDrawList();
     float y = at.y;
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -156,7 +158,7 @@ float draw_lanes(const std::vector<sim::Lane>& lanes, ImVec2 at, float names, fl
             const ImVec2 low{at.x + names + width * static_cast<float>((offset_us + s.begin_us) / full_us), y + 1};
             const ImVec2 high{at.x + names + width * static_cast<float>((offset_us + s.end_us) / full_us),
                               y + h[i] - 1};
-            draw_span(list, s, low, high, lit_wave, wave);
+            draw_span(list, s, low, high, lit_wave, wave, waves);
             if (s.doing == Doing::work) wave += s.count;
             if (ImGui::IsMouseHoveringRect(low, high) && ImGui::IsWindowHovered())
                 ImGui::SetTooltip("%s", describe(lane, s).c_str());
@@ -227,7 +229,20 @@ void draw_timeline(Lab& lab) {
                 fill(list, {c.x - size * 0.36f, c.y - size * 0.36f}, {c.x + size * 0.36f, c.y + size * 0.36f}, l);
             },
             tr(l.name));
+        if (l.doing == Doing::work) {  // a span is filled as high as it is busy
+            same_line_if_room(chip_width(tr(Str::doing_part)));
+            chip(
+                [&](ImDrawList& list, ImVec2 c, float size) {
+                    const float half = size * 0.36f;
+                    list.AddRectFilled({c.x - half, c.y - half}, {c.x + half, c.y + half},
+                                       mix(colours().panel, colours().*l.colour, 0.22f));
+                    fill(list, {c.x - half, c.y}, {c.x + half, c.y + half}, l);
+                },
+                tr(Str::doing_part));
+        }
     }
+    same_line_if_room(predicted_chip_width(a->report.predicted->validated));
+    predicted_chip(a->report.predicted->validated);
     summary(*a->report.predicted, t);
 
     const float below = transport_height();
@@ -247,9 +262,11 @@ void draw_timeline(Lab& lab) {
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const auto close_lanes = t.kernels[which].close_up.size();
-        const float close_height = close_lanes ? static_cast<float>(close_lanes) * em(1.5f) + 3 * line : 0;
+        const float close_lane =
+            close_lanes ? std::clamp((free * 0.5f - 3 * line) / static_cast<float>(close_lanes), em(1.5f), em(3)) : 0;
+        const float close_height = close_lanes ? static_cast<float>(close_lanes) * close_lane + 3 * line : 0;
         const float lanes_room =
-            std::clamp(free - close_height - 3 * line - em(1.5f), em(3.2f), em(gpu ? 11.0f : 5.0f));
+            std::clamp(free - close_height - 3 * line - em(1.5f), em(3.2f), em(gpu ? 22.0f : 8.0f));
         float bottom = at.y + line;
         for (std::size_t i = 0; i < t.kernels.size(); ++i) {
             const sim::KernelTimeline& k = t.kernels[i];
@@ -258,8 +275,9 @@ void draw_timeline(Lab& lab) {
             draw_text(list, {x0, at.y}, {x1, at.y + line}, i == which ? colours().text : colours().dim,
                       fmt::format("{}  {}", k.name, sim::format_us(k.us())));
             const i64 lit = s.step > 0 && i == which && gpu ? s.wave : -1;
-            bottom = std::max(bottom, draw_lanes(k.lanes, {at.x, at.y + line}, names, width, t.time_us, k.begin_us,
-                                                 heights(k.lanes, lanes_room), lit, i == which));
+            bottom =
+                std::max(bottom, draw_lanes(k.lanes, {at.x, at.y + line}, names, width, t.time_us, k.begin_us,
+                                            heights(k.lanes, lanes_room), lit, i == which, gpu && !k.close_up.empty()));
         }
         if (s.step > 0 && !gpu) {  // where the walk is
             const double share = static_cast<double>(s.step) / static_cast<double>(std::max<i64>(1, s.steps));
@@ -279,8 +297,8 @@ void draw_timeline(Lab& lab) {
                                                 k.close_up_first + k.close_up_steps, sim::format_us(k.step_us));
             ImGui::SeparatorText(shortened(title, room).c_str());
             const ImVec2 from = ImGui::GetCursorScreenPos();
-            const std::vector<float> h(k.close_up.size(), em(1.5f));
-            const float end = draw_lanes(k.close_up, from, names, width, span, 0, h, -1, true);
+            const std::vector<float> h(k.close_up.size(), close_lane);
+            const float end = draw_lanes(k.close_up, from, names, width, span, 0, h, -1, true, false);
             i64 at_step = s.step > 0 ? s.k : -1;
             if (!gpu) {
                 at_step = s.step - 1 - k.close_up_first;

@@ -144,7 +144,8 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
             const float y = first + height / 2, x0 = x_of(static_cast<double>(range.lockstep_bytes)),
                         x1 = std::min(x_of(static_cast<double>(range.staggered_bytes)), left + name_width + width);
             list.AddLine({x0, y}, {x1, y}, colours().text, 2);
-            draw_mark(list, {x_of(static_cast<double>(range.expected_bytes)), y}, em(0.28f), Mark::predicted);
+            draw_mark(list, {x_of(static_cast<double>(range.expected_bytes)), y}, em(0.28f),
+                      predicted_mark(a.report.predicted && a.report.predicted->validated));
         }
         const MeasuredRow* m = lab.measured.of(lab.document.experiment());
         if (m && m->row.dram_bytes)
@@ -176,13 +177,14 @@ void causes_table(const sim::LevelTraffic& t) {
         if (c.of(total) != 0) shown.push_back(&c);
     const ImGuiTableFlags flags =
         ImGuiTableFlags_RowBg | ImGuiTableFlags_SizingStretchSame | ImGuiTableFlags_BordersInnerH;
-    if (!ImGui::BeginTable("causes", static_cast<int>(shown.size()) + 1, flags)) return;
+    const float width = std::min(ImGui::GetContentRegionAvail().x, em(8) * static_cast<float>(shown.size() + 1));
+    if (!ImGui::BeginTable("causes", static_cast<int>(shown.size()) + 1, flags, {width, 0})) return;
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     ImGui::TableNextColumn();
     ImGui::TextDisabled("%s", tr(Str::operand));
     for (const Column* c : shown) {
         ImGui::TableNextColumn();
-        ImGui::TextDisabled("%s", shortened(tr(c->name), ImGui::GetContentRegionAvail().x).c_str());
+        text_right(shortened(tr(c->name), ImGui::GetContentRegionAvail().x), colours().dim);
         tip(tr(c->name));
     }
     for (int i = 0; i < sim::operand_count; ++i) {
@@ -194,7 +196,7 @@ void causes_table(const sim::LevelTraffic& t) {
         for (const Column* c : shown) {
             ImGui::TableNextColumn();
             const i64 b = c->of(f);
-            ImGui::TextUnformatted(b == 0 ? "–" : shortened(bytes(b), ImGui::GetContentRegionAvail().x).c_str());
+            text_right(b == 0 ? "–" : shortened(bytes(b), ImGui::GetContentRegionAvail().x), colours().text);
         }
     }
     ImGui::EndTable();
@@ -293,6 +295,10 @@ void draw_traffic(Lab& lab) {
     }
     same_line_if_room(chip_width(tr(Str::bound)));
     mark_chip(Mark::bound, tr(Str::bound));
+    if (a->report.predicted) {
+        same_line_if_room(predicted_chip_width(a->report.predicted->validated));
+        predicted_chip(a->report.predicted->validated);
+    }
     ImGui::Spacing();
 
     float name_width = 0, value_width = 0;

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "gui/plot.hpp"
 #include "gui/presets.hpp"
 #include "gui/terms.hpp"
 #include "gui/walk.hpp"
@@ -70,10 +71,10 @@ std::string drawn_wrong(const Robot& robot) {
 }  // namespace
 
 TEST_CASE("each view alone is whole in every size, scale, language and theme" * doctest::test_suite("slow")) {
-    const std::pair<Size, float> desks[] = {{{320, 200}, 0.75f},  {{320, 200}, 1},   {{640, 480}, 1},
-                                            {{1280, 800}, 0.75f}, {{1280, 800}, 1},  {{1280, 800}, 2},
-                                            {{1280, 800}, 3},     {{3840, 2160}, 1}, {{3840, 2160}, 3},
-                                            {{7680, 4320}, 2},    {{640, 480}, 2},   {{320, 200}, 1.5f}};
+    const std::pair<Size, float> desks[] = {
+        {{320, 200}, 0.75f}, {{320, 200}, 1},    {{640, 480}, 1},   {{1280, 800}, 0.75f}, {{1280, 800}, 1},
+        {{1280, 800}, 2},    {{1280, 800}, 3},   {{3840, 2160}, 1}, {{3840, 2160}, 3},    {{7680, 4320}, 2},
+        {{640, 480}, 2},     {{320, 200}, 1.5f}, {{700, 600}, 2},   {{1024, 700}, 2}};
     for (const auto& [size, scale] : desks)
         for (gui::Language language : {gui::Language::en, gui::Language::zh}) {
             const gui::Theme theme = language == gui::Language::zh ? gui::Theme::light : gui::Theme::dark;
@@ -106,6 +107,44 @@ TEST_CASE("a view alone leaves and comes back by its key, and all others are as 
     robot.key(ImGuiKey_F11);
     CHECK_FALSE(robot.lab->alone);
     CHECK(robot.sees("Experiment"));
+}
+
+TEST_CASE("a label covers no mark, no line and no other label where there is room; a far one is led to its point") {
+    const auto place_all = [] {
+        ImDrawList& list = *ImGui::GetForegroundDrawList();
+        const gui::Box plot{{0, 0}, {400, 300}};
+        const auto meets = [](const gui::Box& a, const std::vector<gui::Box>& all) {
+            return std::any_of(all.begin(), all.end(), [&](const gui::Box& b) { return a.meets(b); });
+        };
+        // A heap of points with a line across it, as at a roofline's ridge.
+        std::vector<ImVec2> points;
+        for (int i = 0; i < 12; ++i)
+            points.push_back({190 + 9.0f * static_cast<float>(i % 4), 140 + 9.0f * static_cast<float>(i / 4)});
+        gui::Labels labels(list, plot);
+        std::vector<gui::Box> taken;
+        for (const ImVec2 p : points)
+            labels.keep_clear(taken.emplace_back(gui::Box{{p.x - 4, p.y - 4}, {p.x + 4, p.y + 4}}));
+        const gui::Segment line{{0, 200}, {400, 120}};
+        labels.keep_clear_of_line(line.a, line.b);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const auto box = labels.place(points[i], 4, "fused 211 µs", ~0u, i > 8);
+            if (i <= 8) REQUIRE(box);
+            if (!box) continue;
+            CHECK_FALSE(meets(*box, taken));
+            CHECK_FALSE(line.meets(*box));
+            CHECK((box->low.x >= 0 && box->low.y >= 0 && box->high.x <= 400 && box->high.y <= 300));
+            taken.push_back(*box);
+        }
+        // Where there is none, what may be left out is, and what must be written stays inside.
+        gui::Labels full(list, {{0, 0}, {120, 20}});
+        full.keep_clear({{0, 0}, {120, 20}});
+        CHECK_FALSE(full.place({60, 10}, 4, "fused", ~0u, true));
+        const auto forced = full.place({110, 10}, 4, "fused", ~0u);
+        REQUIRE(forced);
+        CHECK((forced->low.x >= 0 && forced->high.x <= 120));
+    };
+    gui::Headless screen(400, 300, {}, place_all);
+    screen.frames();
 }
 
 TEST_CASE("capacity shows the curve where a GPU is asked, and says why not elsewhere") {
@@ -444,6 +483,48 @@ TEST_CASE("Tab alone reaches the controls of every view") {
     }
 }
 
+namespace {
+
+/// The least that one of many frames took, in ms of the processor: a frame that fetched its code or data anew, or shared
+/// a core, says nothing of what the views cost.
+double frame_ms(Robot& robot, int frames) {
+    double best = 1;
+    for (int i = 0; i < frames; ++i) {
+        robot.screen.frames();
+        best = std::min(best, robot.screen.frame_seconds());
+    }
+    return 1e3 * best;
+}
+#ifdef NDEBUG
+constexpr double most_ms = 3;
+#else
+constexpr double most_ms = 60;
+#endif
+
+/// Takes every view out of the tabs, so that all of them are drawn, those underneath too.
+void open_every_view(Robot& robot) {
+    robot.lab->open.fill(true);
+    robot.screen.frames(2);
+    float shift = 0;
+    for (const gui::ViewRow& view : gui::views()) {
+        const char* window = gui::label(view.title);
+        ImGui::DockBuilderDockWindow(window, 0);
+        ImGui::SetWindowPos(window, {20 + shift, 100 + shift});
+        ImGui::SetWindowSize(window, {900, 600});
+        shift += 20;
+    }
+    robot.rest();
+    for (const gui::ViewRow& view : gui::views()) {
+        const ImGuiWindow* window = ImGui::FindWindowByName(gui::label(view.title));
+        CAPTURE(gui::name_of(view));
+        REQUIRE(window);
+        CHECK(window->DrawList->CmdBuffer.Size > 0);
+        CHECK_FALSE(window->SkipItems);
+    }
+}
+
+}  // namespace
+
 TEST_CASE("every view costs less than 3 ms a frame") {
     Robot robot(gpu);
     for (const gui::ViewRow& view : gui::views()) {
@@ -451,16 +532,22 @@ TEST_CASE("every view costs less than 3 ms a frame") {
         robot.show(gui::name_of(view));
         robot.screen.frames(2);
         robot.rest();
-        double best = 1;
-        for (int i = 0; i < 20; ++i) {
-            robot.screen.frames();
-            best = std::min(best, robot.screen.frame_seconds());
-        }
-#ifdef NDEBUG
-        CHECK(best < 3e-3);
-#else
-        CHECK(best < 60e-3);
-#endif
+        CHECK(frame_ms(robot, 20) < most_ms);
+    }
+}
+
+TEST_CASE("with every view open at once a frame costs less than 3 ms, and when nothing happens none is asked for") {
+    for (const std::string_view scene : {gpu, tpu}) {
+        CAPTURE(scene);
+        Robot robot(scene);
+        open_every_view(robot);
+        CHECK(frame_ms(robot, 60) < most_ms);
+        // A view that asks a worker anew in each frame would be woken by its answer for ever.
+        const int before = robot.wakes;
+        robot.screen.frames(10);
+        robot.lab->finish_work();
+        CHECK(robot.wakes == before);
+        CHECK_FALSE(robot.lab->next_frame());
     }
 }
 
