@@ -305,8 +305,7 @@ void draw_popups(Lab& lab) {
         if (std::exchange(show, false)) ImGui::OpenPopup(label(title));
         ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, {0.5f, 0.5f});
         bool open = true;
-        if (!ImGui::BeginPopupModal(label(title), &open,
-                                    ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings))
+        if (!begin_dialog(label(title), &open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings))
             return;
         body();
         ImGui::Spacing();

@@ -150,6 +150,14 @@ bool primary_button(std::string_view text, const char* id, bool accent, ImVec2 s
     ImGui::PopStyleColor(4);
     return hit;
 }
+
+bool begin_dialog(const char* title, bool* open, ImGuiWindowFlags flags) {
+    ImGui::PushStyleColor(ImGuiCol_PopupBg, colours().panel);
+    const bool shown = ImGui::BeginPopupModal(title, open, flags);
+    ImGui::PopStyleColor();
+    return shown;
+}
+
 void tip(std::string_view text) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return;
     if (!ImGui::BeginTooltip()) return;

@@ -48,6 +48,8 @@ void text_right(const std::string& text, ImU32 colour);
 void heading(const char* text);
 /// A button; the one thing to do stands in the accent colour.
 bool primary_button(std::string_view text, const char* id, bool accent = true, ImVec2 size = {0, 0});
+/// ImGui::BeginPopupModal, on the ground of the windows: buttons stand out from it as they do there.
+bool begin_dialog(const char* title, bool* open, ImGuiWindowFlags flags);
 /// A tooltip on the item before, after the usual delay, wrapped at 26 em.
 void tip(std::string_view text);
 /// Right click on the item before offers to copy `text`.

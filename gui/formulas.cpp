@@ -56,7 +56,7 @@ void draw_formulas(Lab& lab) {
     ImGui::SetNextWindowPos(v.GetCenter(), ImGuiCond_Appearing, {0.5f, 0.5f});
     ImGui::SetNextWindowSize({std::min(em(42), v.WorkSize.x), std::min(em(36), v.WorkSize.y)}, ImGuiCond_Appearing);
     bool open = true;
-    if (!ImGui::BeginPopupModal(label(Str::how_computed), &open, ImGuiWindowFlags_NoSavedSettings)) return;
+    if (!begin_dialog(label(Str::how_computed), &open, ImGuiWindowFlags_NoSavedSettings)) return;
     const Analysis* a = lab.analysis();
     const float buttons = ImGui::GetFrameHeightWithSpacing() + ImGui::GetStyle().ItemSpacing.y;
     if (a && ImGui::BeginChild("formulas", {0, -buttons}, ImGuiChildFlags_NavFlattened)) {

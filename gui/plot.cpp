@@ -57,7 +57,8 @@ void Labels::write(const Box& box, const std::string& text, ImU32 colour) {
     written_.push_back(box);
 }
 
-std::optional<Box> Labels::place(ImVec2 at, float radius, const std::string& text, ImU32 colour, bool optional) {
+std::optional<Box> Labels::place(ImVec2 at, float radius, const std::string& text, ImU32 colour, bool optional,
+                                 float reach) {
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const float gap = em(0.35f);
     const auto around = [&](ImVec2 centre) {
@@ -88,11 +89,11 @@ std::optional<Box> Labels::place(ImVec2 at, float radius, const std::string& tex
         return best;
     }
     // Further and further away: the nearest free place wins, and one to which nothing bars the way.
-    const float across = em(1.5f), down = size.y * 0.6f, far = em(12), barred = em(8);
-    const Box reach{{at.x - far - size.x, at.y - far - size.y}, {at.x + far + size.x, at.y + far + size.y}};
+    const float across = em(1.5f), down = size.y * 0.6f, far = reach > 0 ? reach : em(12), barred = em(8);
+    const Box all{{at.x - far - size.x, at.y - far - size.y}, {at.x + far + size.x, at.y + far + size.y}};
     std::vector<Segment> near;
     std::copy_if(lines_.begin(), lines_.end(), std::back_inserter(near),
-                 [&](const Segment& s) { return s.meets(reach); });
+                 [&](const Segment& s) { return s.meets(all); });
     const auto is_free = [&](const Box& box) {
         const Box wide = and_edge(box);
         return inside(box) && std::none_of(taken_.begin(), taken_.end(), [&](const Box& t) { return t.meets(box); }) &&

@@ -26,13 +26,36 @@ Limits limits_of(const Sweep& sweep) {
     return l;
 }
 
+void legend(bool validated) {
+    const Palette& p = colours();
+    predicted_chip(validated);
+    const struct {
+        Str name;
+        ImU32 colour;
+        bool ring;
+    } marks[] = {{Str::cell_now, p.text, true}, {Str::cell_front, p.accent, false}, {Str::cell_tie, p.text, false}};
+    for (const auto& m : marks) {
+        same_line_if_room(chip_width(tr(m.name)));
+        chip(
+            [&](ImDrawList& list, ImVec2 c, float size) {
+                if (m.ring)
+                    list.AddCircle(c, size * 0.34f, m.colour, 0, std::max(2.0f, em(0.14f)));
+                else
+                    list.AddCircleFilled(c, size * 0.26f, m.colour);
+            },
+            tr(m.name));
+        if (m.name == Str::cell_front) tip(tr(Str::cell_front_tip));
+    }
+}
+
 }  // namespace
 
-void draw_front(const Sweep& sweep, const sim::Experiment& now,
+void draw_front(const Sweep& sweep, const sim::Experiment& now, bool validated,
                 const std::function<std::string(const sim::SweepRow&)>& describe,
                 const std::function<void(const sim::SweepRow&)>& take) {
     const Limits l = limits_of(sweep);
     if (!(l.x1 > 0)) return hint(tr(Str::no_tile_fits));
+    legend(validated);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0);
     const ImPlotFlags flags =
@@ -67,6 +90,8 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
         return ImPlot::PlotToPixels(static_cast<double>(r.sram_bytes), r.time_us);
     };
     const Palette& p = colours();
+    const ImVec2 low = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize();
+    Labels texts(list, {low, {low.x + size.x, low.y + size.y}});
     // The front as a staircase: what the least time is for so much on chip.
     std::vector<ImVec2> front;
     for (const sim::SweepRow& r : sweep.rows)  // ranked: from the fastest and largest on
@@ -76,6 +101,8 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
         const ImVec2 corner{front[i - 1].x, front[i].y};
         list.AddLine(front[i - 1], corner, p.accent, thick);
         list.AddLine(corner, front[i], p.accent, thick);
+        texts.keep_clear_of_line(front[i - 1], corner);
+        texts.keep_clear_of_line(corner, front[i]);
     }
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const sim::SweepRow* near = nullptr;
@@ -96,9 +123,6 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
     const auto ring = [&](const sim::SweepRow& r, ImU32 colour) {
         list.AddCircle(pixel(r), radius + em(0.3f), colour, 0, std::max(2.0f, em(0.14f)));
     };
-    Labels texts(
-        list, {ImPlot::GetPlotPos(),
-               {ImPlot::GetPlotPos().x + ImPlot::GetPlotSize().x, ImPlot::GetPlotPos().y + ImPlot::GetPlotSize().y}});
     for (const sim::SweepRow& r : sweep.rows)
         if (const ImVec2 c = pixel(r); r.rank > 0)
             texts.keep_clear({{c.x - radius, c.y - radius}, {c.x + radius, c.y + radius}});
@@ -108,7 +132,7 @@ void draw_front(const Sweep& sweep, const sim::Experiment& now,
     };
     const auto name = [&](const sim::SweepRow& r, bool optional) {
         const sim::Tile& t = r.experiment.tile;
-        texts.place(pixel(r), radius + em(0.2f), fmt::format("{}×{}×{}", t.bm, t.bn, t.bk), p.text, optional);
+        texts.place(pixel(r), radius + em(0.2f), fmt::format("{}×{}×{}", t.bm, t.bn, t.bk), p.text, optional, em(2));
     };
     for (const sim::SweepRow& r : sweep.rows)  // first what must have its name
         if (is_own(r)) {

@@ -10,7 +10,7 @@ namespace gui {
 
 /// Every choice that fits is a point; those that nothing beats on both are joined. The point under the mouse shows
 /// `describe`, a click on it calls `take`.
-void draw_front(const Sweep& sweep, const sim::Experiment& now,
+void draw_front(const Sweep& sweep, const sim::Experiment& now, bool validated,
                 const std::function<std::string(const sim::SweepRow&)>& describe,
                 const std::function<void(const sim::SweepRow&)>& take);
 

@@ -10,6 +10,7 @@
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/plot.hpp"
 #include "gui/views.hpp"
@@ -329,6 +330,7 @@ void draw_capacity(Lab& lab) {
             bytes(static_cast<double>(cap.bounds[c.here])));
     hint(now);
     copyable(now, "##now");
+    asks_formula(lab, sim::Formula::dram_bytes);
     ImGui::Checkbox(label(Str::capacity_others), &others);
     tip(tr(Str::capacity_others_tip));
     const Analysis* a = lab.is_current() ? lab.analysis() : nullptr;

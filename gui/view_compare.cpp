@@ -9,6 +9,7 @@
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/terms.hpp"
 #include "gui/views.hpp"
@@ -21,20 +22,25 @@ struct Quantity {
     std::string name;
     double before = 0, now = 0;
     std::string (*write)(double);
+    sim::Formula::Number formula;  // how it came about
 };
 
 std::string plain(double v) { return fmt::format("{:.3g}", v); }
 
 std::vector<Quantity> quantities(const Lab& lab, const sim::Report& a, const sim::Report& b) {
     std::vector<Quantity> out;
-    const auto add = [&](std::string name, double before, double now, std::string (*write)(double)) {
-        if (before != 0 || now != 0) out.push_back({std::move(name), before, now, write});
+    using sim::Formula;
+    const auto add = [&](std::string name, double before, double now, std::string (*write)(double),
+                         Formula::Number formula) {
+        if (before != 0 || now != 0) out.push_back({std::move(name), before, now, write, formula});
     };
     const auto number = [](sim::i64 v) { return static_cast<double>(v); };
-    add(tr(Str::formula_bound_time), a.bound.time_us, b.bound.time_us, sim::format_us);
-    add(tr(Str::formula_bound_bytes), number(a.bound.dram_bytes), number(b.bound.dram_bytes), sim::format_bytes);
+    add(tr(Str::formula_bound_time), a.bound.time_us, b.bound.time_us, sim::format_us, Formula::bound_time);
+    add(tr(Str::formula_bound_bytes), number(a.bound.dram_bytes), number(b.bound.dram_bytes), sim::format_bytes,
+        Formula::bound_bytes);
     if (a.predicted && b.predicted)
-        add(tr(Str::formula_predicted_time), a.predicted->time_us, b.predicted->time_us, sim::format_us);
+        add(tr(Str::formula_predicted_time), a.predicted->time_us, b.predicted->time_us, sim::format_us,
+            Formula::predicted_time);
     const sim::Device& d = lab.document.device();
     const std::pair<sim::Level, std::string> levels[] = {{sim::Level::dram, d.dram.display},
                                                          {sim::Level::l2, d.l2.display},
@@ -42,12 +48,15 @@ std::vector<Quantity> quantities(const Lab& lab, const sim::Report& a, const sim
                                                          {sim::Level::sram, d.sram.display}};
     for (const auto& [level, name] : levels) {
         const sim::Flow before = a.traffic.at(level).total(), now = b.traffic.at(level).total();
-        add(name + " " + tr(Str::read), number(before.read_bytes), number(now.read_bytes), sim::format_bytes);
+        const Formula::Number formula = level == sim::Level::dram ? Formula::dram_bytes
+                                        : level == sim::Level::l2 ? Formula::l2_bytes
+                                                                  : Formula::sram_bytes;
+        add(name + " " + tr(Str::read), number(before.read_bytes), number(now.read_bytes), sim::format_bytes, formula);
         add(name + " " + tr(Str::operand_written), number(before.write_bytes), number(now.write_bytes),
-            sim::format_bytes);
+            sim::format_bytes, formula);
     }
     if (a.predicted && b.predicted)
-        add(tr(Str::waves), a.predicted->waves.value_or(0), b.predicted->waves.value_or(0), plain);
+        add(tr(Str::waves), a.predicted->waves.value_or(0), b.predicted->waves.value_or(0), plain, Formula::waves);
     return out;
 }
 
@@ -70,7 +79,7 @@ std::string share(const Quantity& q) {
     return fmt::format("{}{:.1f} %", q.now < q.before ? "−" : "+", 100 * std::abs(q.now - q.before) / q.before);
 }
 
-void table(const std::vector<Quantity>& all) {
+void table(Lab& lab, const std::vector<Quantity>& all) {
     const ImGuiTableFlags flags =
         ImGuiTableFlags_RowBg | ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingStretchProp;
     const float width = std::min(ImGui::GetContentRegionAvail().x, em(56));
@@ -102,6 +111,7 @@ void table(const std::vector<Quantity>& all) {
         copyable(fmt::format("{}\t{}\t{}\t{}", q.name, q.write(q.before), q.write(q.now), difference(q)), "row");
         cell(q.write(q.before), p.dim);
         cell(q.write(q.now), p.text);
+        asks_formula(lab, q.formula);
         const ImU32 tone = noise ? p.dim : q.now < q.before ? p.accent : p.warn;
         cell(difference(q), tone);
         cell(share(q), tone);
@@ -132,7 +142,7 @@ struct Steps {
 };
 
 /// From the baseline's time to this one's, a bar a step, each starting where the one before ended.
-void waterfall(const Steps& w) {
+void waterfall(Lab& lab, const Steps& w) {
     const float line = ImGui::GetTextLineHeight(), height = line + em(0.3f), width = ImGui::GetContentRegionAvail().x;
     float names = std::max(ImGui::CalcTextSize(tr(Str::baseline)).x, ImGui::CalcTextSize(tr(Str::now)).x);
     for (const sim::TimeStep& s : w.steps) names = std::max(names, ImGui::CalcTextSize(step_name(s.name).c_str()).x);
@@ -165,6 +175,7 @@ void waterfall(const Steps& w) {
         if (!strong) list.AddLine({x_of(c.x, to), y1}, {x_of(c.x, to), y1 + em(0.3f)}, p.dim);
         ImGui::InvisibleButton(("##" + name).c_str(), {width, height}, ImGuiButtonFlags_EnableNav);
         copyable(name + "\t" + text, ("copy" + name).c_str());
+        asks_formula(lab, sim::Formula::predicted_time);
         if (!why.empty()) tip(name + "\n" + why);
     };
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {ImGui::GetStyle().ItemSpacing.x, 0});
@@ -187,7 +198,8 @@ void draw_compare(Lab& lab) {
     const auto& baseline = lab.document.scene().baseline;
     if (!baseline) {
         hint(tr(Str::compare_none));
-        if (ImGui::Button(label(Str::pin_baseline))) lab.document.set_baseline(lab.document.experiment());
+        ImGui::Spacing();
+        if (primary_button(tr(Str::pin_baseline), "pin")) lab.document.set_baseline(lab.document.experiment());
         return;
     }
     const Analysis* a = lab.analysis();
@@ -215,13 +227,13 @@ void draw_compare(Lab& lab) {
     tip(tr(Str::noise_tip));
     ImGui::SameLine();
     hint(tr(Str::noise));
-    table(quantities(lab, *a->baseline, a->report));
+    table(lab, quantities(lab, *a->baseline, a->report));
     if (!a->baseline->predicted || !a->report.predicted) return hint(tr(Str::no_steps));
     ImGui::SeparatorText(tr(Str::where_time_goes));
     predicted_chip(a->report.predicted->validated);
     const Steps steps(*a->baseline->predicted, a->report.predicted.value());
     if (same(steps.from, steps.to)) hint(tr(Str::same_time));
-    waterfall(steps);
+    waterfall(lab, steps);
 }
 
 Sheet compare_sheet(Lab& lab) {

@@ -9,6 +9,7 @@
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/presets.hpp"
 #include "gui/views.hpp"
@@ -364,6 +365,7 @@ void verdict(Lab& lab) {
                  width - 2 * pad - em(1.4f));
     ImGui::Dummy({width, size.y + 2 * pad});
     if (ImGui::IsItemHovered() && !ok) copyable(text, "##verdict");
+    if (ok && r.predicted && r.predicted->waves) asks_formula(lab, sim::Formula::waves);
 }
 
 }  // namespace

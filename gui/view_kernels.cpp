@@ -12,6 +12,7 @@
 #include "gui/views.hpp"
 #include "kernels/cuda/runtime.hpp"
 #include "kernels/glass/run.hpp"
+#include "lessons/phrases.hpp"
 #include "sim/embedded.hpp"
 #include "sim/sweep.hpp"
 
@@ -86,7 +87,8 @@ void code(const std::string& line) {
     ImGui::PopStyleColor();
 }
 
-void source(std::string_view file, const Lines& lines) {
+/// `show_counts`: scrolls to the first line that was counted.
+void source(std::string_view file, const Lines& lines, bool show_counts, lessons::Language language) {
     const std::string_view name = file.substr(file.rfind('/') + 1);
     for (const sim::EmbeddedFile& f : sim::embedded_kernels()) {
         if (f.name != name) continue;
@@ -94,13 +96,27 @@ void source(std::string_view file, const Lines& lines) {
         const bool counted = !lines.empty();
         const float narrow = ImGui::CalcTextSize("16.00 / 16.00").x;
         const bool room = counted && ImGui::GetContentRegionAvail().x > 4 * narrow;
-        if (ImGui::BeginTable("source", room ? 4 : 2, ImGuiTableFlags_SizingFixedFit)) {
-            ImGui::TableSetupColumn(tr(Str::source_line), 0, ImGui::CalcTextSize("999").x);
+        const ImVec2 size{0, std::max(em(8), ImGui::GetContentRegionAvail().y)};
+        if (ImGui::BeginTable("source", room ? 4 : 2, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY, size)) {
+            ImGui::TableSetupColumn(
+                tr(Str::source_line), 0,
+                std::max(ImGui::CalcTextSize("999").x, room ? ImGui::CalcTextSize(tr(Str::source_line)).x : 0));
             if (room) {
                 ImGui::TableSetupColumn(tr(Str::sectors_each), 0, narrow);
                 ImGui::TableSetupColumn(tr(Str::wavefronts_each), 0, narrow);
             }
             ImGui::TableSetupColumn(name.data(), ImGuiTableColumnFlags_WidthStretch);
+            if (room) {
+                ImGui::TableSetupScrollFreeze(0, 1);
+                ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
+                for (const lessons::Phrase p : {lessons::Phrase::counter_line, lessons::Phrase::counter_sectors_each,
+                                                lessons::Phrase::counter_wavefronts_each}) {
+                    const char* head = lessons::phrase(p, language);
+                    ImGui::TableNextColumn();
+                    ImGui::TextDisabled("%s", shortened(head, ImGui::GetContentRegionAvail().x).c_str());
+                    tip(head);
+                }
+            }
             std::string_view text = f.text;
             for (int n = 1; !text.empty(); ++n) {
                 const std::string_view line = text.substr(0, text.find('\n'));
@@ -109,6 +125,10 @@ void source(std::string_view file, const Lines& lines) {
                 ImGui::TableNextRow();
                 ImGui::TableNextColumn();
                 ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(colours().dim), "%3d", n);
+                if (show_counts && at != lines.end()) {
+                    ImGui::SetScrollHereY(0.2f);
+                    show_counts = false;
+                }
                 if (room)
                     for (const bool sectors : {true, false}) {
                         ImGui::TableNextColumn();
@@ -173,12 +193,11 @@ void draw_kernels(Lab& lab) {
     static const sim::Fit gpu = kernels::cuda::available();
     if (!gpu.ok()) hint(say(Str::no_gpu_here, gpu.why));
     ImGui::Separator();
-    if (ImGui::BeginChild("code", {0, std::max(em(8), ImGui::GetContentRegionAvail().y)},
-                          ImGuiChildFlags_NavFlattened)) {
-        const std::string_view file = c.launches.front().rung->file;
-        source(file, lines_of(counted, file));
-    }
-    ImGui::EndChild();
+    static std::optional<sim::Experiment> seen;  // the run whose lines were brought into sight
+    const bool is_new = counted && seen != e;
+    seen = counted ? std::optional(e) : std::nullopt;
+    const std::string_view file = c.launches.front().rung->file;
+    source(file, lines_of(counted, file), is_new, lab.learning.language());
 }
 
 Sheet kernels_sheet(Lab& lab) {

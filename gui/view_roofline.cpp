@@ -10,6 +10,7 @@
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/plot.hpp"
 #include "gui/views.hpp"
@@ -69,6 +70,25 @@ void draw_points(const std::vector<Point>& all, Labels& labels) {
     }
     for (const Point& p : all)
         labels.place(ImPlot::PlotToPixels(p.at.intensity, p.at.rate), radius, p.name + "  " + p.value, colours().text);
+}
+
+/// The point under the mouse says where it lies; a click, how that was computed.
+void touch_points(Lab& lab, const std::vector<Point>& all) {
+    if (!ImPlot::IsPlotHovered()) return;
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    for (auto p = all.rbegin(); p != all.rend(); ++p) {  // the last is on top
+        const ImVec2 at = ImPlot::PlotToPixels(p->at.intensity, p->at.rate);
+        if (std::hypot(at.x - mouse.x, at.y - mouse.y) > em(0.6f)) continue;
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        ImGui::SetTooltip("%s", fmt::format("{}  {}\n{}  {:.3g}\n{}  {}", p->name, p->value, tr(Str::axis_intensity),
+                                            p->at.intensity, tr(Str::axis_rate), sim::format_flops(p->at.rate))
+                                    .c_str());
+        if (ImGui::IsMouseClicked(0)) {
+            lab.formula = p->mark == Mark::bound ? sim::Formula::bound_time : sim::Formula::intensity;
+            lab.show_formulas = true;
+        }
+        return;
+    }
 }
 
 }  // namespace
@@ -174,6 +194,7 @@ void draw_roofline(Lab& lab) {
     for (float x = knee.x + gap; x < high.x; x += em(1)) corners.push_back({x, std::min(foot.y, high.y) - 1.5f * line});
     labels.place_at(corners, slope, colours().dim);
     ImPlot::PopPlotClipRect();
+    touch_points(lab, all);
     ImPlot::EndPlot();
     ImGui::PopStyleVar();  // the frame is drawn late
 }

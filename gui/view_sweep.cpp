@@ -402,15 +402,16 @@ void draw_sweep(Lab& lab) {
         std::any_of(map.measured_ones.begin(), map.measured_ones.end(), [](auto* m) { return m; });
     if (metric == Metric::measured && !any_measured) metric = Metric::time;
     controls(lab, *sweep, metric, only, rest, rest_is_known, any_measured);
+    const Analysis* a = lab.analysis();
+    const bool validated = a && a->report.predicted && a->report.predicted->validated;
     if (metric == Metric::front)
         return draw_front(
-            *sweep, now, [&](const sim::SweepRow& r) { return describe(*sweep, r, nullptr); },
+            *sweep, now, validated, [&](const sim::SweepRow& r) { return describe(*sweep, r, nullptr); },
             [&](const sim::SweepRow& r) { take(lab, *sweep, r); });
     if (metric != map.metric) return;  // the next frame paints by it
-    const Analysis* a = lab.analysis();
     const bool any_rejected =
         std::any_of(map.cells.begin(), map.cells.end(), [](auto* r) { return r && r->rank == 0; });
-    legend(metric, a && a->report.predicted && a->report.predicted->validated, any_rejected, any_measured);
+    legend(metric, validated, any_rejected, any_measured);
     Range range;
     for (std::size_t r = 0; r < map.rows(); ++r)
         for (std::size_t c = 0; c < map.cols(); ++c)

@@ -10,6 +10,7 @@
 
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
+#include "gui/formulas.hpp"
 #include "gui/lab.hpp"
 #include "gui/transport.hpp"
 #include "gui/views.hpp"
@@ -187,7 +188,7 @@ void keys(Lab& lab, ImGuiID id, bool waves) {
     }
 }
 
-void summary(const sim::Prediction& p, const sim::Timeline& t) {
+void summary(Lab& lab, const sim::Prediction& p, const sim::Timeline& t) {
     const auto longest = std::max_element(t.kernels.begin(), t.kernels.end(),
                                           [](const auto& a, const auto& b) { return a.us() < b.us(); });
     std::string text;
@@ -205,6 +206,7 @@ void summary(const sim::Prediction& p, const sim::Timeline& t) {
                 "; " + say(Str::lane_busy, lane_label(l), fmt::format("{:.0f} %", 100 * l.busy_us() / longest->us()));
     hint(text);
     copyable(text, "##summary");
+    asks_formula(lab, p.waves ? sim::Formula::waves : sim::Formula::predicted_time);
 }
 
 }  // namespace
@@ -243,7 +245,7 @@ void draw_timeline(Lab& lab) {
     }
     same_line_if_room(predicted_chip_width(a->report.predicted->validated));
     predicted_chip(a->report.predicted->validated);
-    summary(*a->report.predicted, t);
+    summary(lab, *a->report.predicted, t);
 
     const float below = transport_height();
     if (ImGui::BeginChild("lanes", {0, std::max(em(4), ImGui::GetContentRegionAvail().y - below)},

@@ -98,11 +98,12 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
     const float width = std::max(em(4), ImGui::GetContentRegionAvail().x - name_width - value_width);
     const float top = ImGui::GetCursorScreenPos().y;
     ImDrawList& list = *ImGui::GetWindowDrawList();
+    const sim::Formula::Number formula = level == Level::dram ? sim::Formula::dram_bytes
+                                         : level == Level::l2 ? sim::Formula::l2_bytes
+                                                              : sim::Formula::sram_bytes;
     heading(display_name(device, level).c_str());
     tip(tr(level == Level::dram ? Str::dram_tip : level == Level::l2 ? Str::l2_tip : Str::sram_tip));
-    asks_formula(lab, level == Level::dram ? sim::Formula::dram_bytes
-                      : level == Level::l2 ? sim::Formula::l2_bytes
-                                           : sim::Formula::sram_bytes);
+    asks_formula(lab, formula);
     const float first = ImGui::GetCursorScreenPos().y;
     const i64 bound = level == Level::dram ? a.report.bound.dram_bytes
                       : level == Level::l2 ? a.report.bound.l2_bytes
@@ -123,6 +124,7 @@ void level_rows(Lab& lab, const Analysis& a, Level level, double full, float nam
                   total);
         ImGui::Dummy({name_width + width + value_width, height});
         copyable(total, name.c_str());
+        if (own) asks_formula(lab, formula);
         ImGui::SetCursorScreenPos({left, at.y + height + gap});
     }
     const float bottom = ImGui::GetCursorScreenPos().y - gap;

@@ -117,10 +117,10 @@ void draw_welcome(Lab& lab) {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5f, 0.5f});
     ImGui::SetNextWindowSize({width, tall > 0 ? std::min(most, tall) : most});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {side_by_side ? em(2) : em(1), pad});
-    const bool open = ImGui::BeginPopupModal(id, nullptr,
-                                             ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoSavedSettings |
-                                                 ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_NoMove |
-                                                 (tall <= most ? ImGuiWindowFlags_NoScrollbar : 0));
+    const bool open =
+        begin_dialog(id, nullptr,
+                     ImGuiWindowFlags_NoResize | ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoTitleBar |
+                         ImGuiWindowFlags_NoMove | (tall <= most ? ImGuiWindowFlags_NoScrollbar : 0));
     ImGui::PopStyleVar();
     if (!open) return;
     const float room = ImGui::GetContentRegionAvail().x;
@@ -179,8 +179,7 @@ void draw_report(Lab& lab) {
     }
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Appearing, {0.5f, 0.5f});
     bool open = true;
-    if (!ImGui::BeginPopupModal(id, &open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings))
-        return;
+    if (!begin_dialog(id, &open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoSavedSettings)) return;
     const float width = std::min(em(32), ImGui::GetMainViewport()->Size.x - em(3));
     draw_spans(plain_spans(tr(Str::report_about)), width, colours().dim);
     ImGui::SetNextItemWidth(width);

@@ -238,6 +238,46 @@ TEST_CASE("how was this computed? opens by key and by a click on a number, and l
     CHECK_FALSE(robot.sees("How was this computed?"));
 }
 
+TEST_CASE("a number in any view answers how it was computed") {
+    Robot robot(
+        "h100-sxm5 4096x4096x4096 bf16 forward fused tile 128x256x64 | vs (h100-sxm5 4096x4096x4096 bf16 forward "
+        "unfused tile 128x128x64)",
+        {}, 1600, 1000);
+    const gui::Analysis& a = *robot.lab->analysis();
+    const auto bytes = [&](sim::Level level) {
+        return sim::format_bytes(static_cast<double>(a.report.traffic.at(level).total().bytes()));
+    };
+    const std::string time = sim::format_us(a.report.predicted->time_us);
+    struct Number {
+        const char* view;
+        std::string text;
+        const char* heading;
+    };
+    for (const auto& [view, text, heading] : {Number{"experiment", "The tile fits", "Waves"},
+                                              {"traffic", bytes(sim::Level::l2), "L2 bytes"},
+                                              {"compare", time, "Predicted time"},
+                                              {"hierarchy", "down", "L2 bytes"},
+                                              {"timeline", "waves of", "Waves"},
+                                              {"capacity", "no kernel below", "DRAM bytes"},
+                                              {"roofline", "fused  " + time, "Arithmetic intensity"}}) {
+        CAPTURE(std::string(view));
+        robot.show(view);
+        robot.screen.frames(2);
+        robot.rest();
+        ImVec4 box{};
+        for (const gui::DrawnText& t : robot.screen.texts())
+            if (t.text.find(text) != std::string::npos && t.box.y > 110) box = t.box;  // below the headline
+        REQUIRE(box.z > 0);
+        const bool beside_mark = std::string_view(view) == "roofline";  // its label's left is its mark
+        robot.screen.click({beside_mark ? box.x - 12 : (box.x + box.z) / 2, (box.y + box.w) / 2});
+        robot.rest();
+        CHECK(robot.sees("How was this computed?"));
+        CHECK(robot.sees(heading));
+        robot.key(ImGuiKey_Escape);
+        CHECK_FALSE(robot.sees("How was this computed?"));
+    }
+}
+
 TEST_CASE("a view's table is copied as TSV and saved as CSV, its picture as SVG and PNG") {
     namespace fs = std::filesystem;
     const fs::path folder = fs::temp_directory_path() / ("memwall-take-" + std::to_string(::getpid()));
