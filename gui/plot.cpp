@@ -59,6 +59,7 @@ void Labels::write(const Box& box, const std::string& text, ImU32 colour) {
 
 std::optional<Box> Labels::place(ImVec2 at, float radius, const std::string& text, ImU32 colour, bool optional,
                                  float reach) {
+    if (!plot_.meets({{at.x - radius, at.y - radius}, {at.x + radius, at.y + radius}})) return {};
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const float gap = em(0.35f);
     const auto around = [&](ImVec2 centre) {
@@ -124,7 +125,7 @@ std::optional<Box> Labels::place(ImVec2 at, float radius, const std::string& tex
             fewest = 0;
         }
     if (fewest > 0 && optional) return {};
-    if (fewest > 1000) {  // no room at all: at least within the plot
+    if (fewest >= 1000) {  // no room at all: at least within the plot
         const ImVec2 low{std::clamp(best.low.x, plot_.low.x + 2, std::max(plot_.low.x + 2, plot_.high.x - 2 - size.x)),
                          std::clamp(best.low.y, plot_.low.y + 2, std::max(plot_.low.y + 2, plot_.high.y - 2 - size.y))};
         best = {low, {low.x + size.x, low.y + size.y}};

@@ -60,8 +60,8 @@ public:
 
     void keep_clear(Box box) { taken_.push_back(box); }
     void keep_clear_of_line(ImVec2 a, ImVec2 b) { lines_.push_back({a, b}); }
-    /// Where it stands. An optional label is left out (nothing) where there is no free place within `reach` pixels (0: 12
-    /// em).
+    /// Where it stands. A point out of sight has none. An optional label is left out where there is no free place within
+    /// `reach` pixels (0: 12 em).
     std::optional<Box> place(ImVec2 at, float radius, const std::string& text, ImU32 colour, bool optional = false,
                              float reach = 0);
     /// At the first of these corners (its upper left) where it is free; left out where none is.

@@ -195,11 +195,14 @@ void plot(Lab& lab, const Curves& c, bool others, Mark mark) {
     y1 *= room_for_names(c, here, y0, y1, height);
     static ImGuiID shown = 0;
     const ImGuiID scene = ImGui::GetID(sim::to_string(lab.document.experiment(), *lab.document.devices()).c_str());
-    ImPlot::SetupAxesLimits(c.x.front(), c.x.back(), y0, y1, shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
+    static ImPlotRect view;  // as a person panned and zoomed it
+    if (shown != scene) view = ImPlotRect(c.x.front(), c.x.back(), y0, y1);
+    ImPlot::SetupAxesLimits(view.X.Min, view.X.Max, view.Y.Min, view.Y.Max,
+                            shown == scene ? ImPlotCond_Once : ImPlotCond_Always);
     shown = scene;
     std::vector<double> at;
     std::vector<std::string> names;
-    const double octaves = std::log2(c.x.back() / c.x.front());
+    const double octaves = std::log2(view.X.Max / view.X.Min);
     const double step = std::pow(
         2.0, std::max(1.0, std::ceil(octaves * ImGui::CalcTextSize("888 MiB  ").x / std::max(em(2), room.x - em(8)))));
     for (double mib = 1; mib <= 65536; mib *= step)
@@ -207,7 +210,7 @@ void plot(Lab& lab, const Curves& c, bool others, Mark mark) {
     std::vector<const char*> shown_names;
     for (const std::string& n : names) shown_names.push_back(n.c_str());
     ImPlot::SetupAxisTicks(ImAxis_X1, at.data(), static_cast<int>(at.size()), shown_names.data());
-    Ticks(y0, y1, std::max(em(5), room.y - em(3)), ImGui::GetTextLineHeight() * 1.3f, [](double v) {
+    Ticks(view.Y.Min, view.Y.Max, std::max(em(5), room.y - em(3)), ImGui::GetTextLineHeight() * 1.3f, [](double v) {
         return sim::format_bytes(v);
     }).setup(ImAxis_Y1);
 
@@ -226,6 +229,7 @@ void plot(Lab& lab, const Curves& c, bool others, Mark mark) {
     }
     line("##bound", bx, by, colour_of(Mark::bound), 2);
 
+    view = ImPlot::GetPlotLimits();
     const ImVec2 low = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize(), high{low.x + size.x, low.y + size.y};
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect();

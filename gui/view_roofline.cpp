@@ -191,7 +191,8 @@ void draw_roofline(Lab& lab) {
         corners.push_back({on.x - width_of(slope) - gap, on.y - line});
     }
     for (const float y : {knee.y - 1.3f * line, knee.y - 2.4f * line}) corners.push_back({low.x + gap, y});
-    for (float x = knee.x + gap; x < high.x; x += em(1)) corners.push_back({x, std::min(foot.y, high.y) - 1.5f * line});
+    for (float x = std::max(low.x, knee.x) + gap; x < high.x; x += em(1))
+        corners.push_back({x, std::min(foot.y, high.y) - 1.5f * line});
     labels.place_at(corners, slope, colours().dim);
     ImPlot::PopPlotClipRect();
     touch_points(lab, all);

@@ -172,7 +172,7 @@ constexpr std::array columns = {
 };
 
 /// Read, written and why, an operand a row; columns that would be empty are left out.
-void causes_table(const sim::LevelTraffic& t) {
+void causes_table(Lab& lab, const sim::LevelTraffic& t) {
     const sim::Flow total = t.total();
     std::vector<const Column*> shown;
     for (const Column& c : columns)
@@ -194,7 +194,9 @@ void causes_table(const sim::LevelTraffic& t) {
         if (!f.any()) continue;
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
-        ImGui::TextUnformatted(symbol(static_cast<Operand>(i)).data());
+        const auto operand = static_cast<Operand>(i);
+        if (lab.lit() == operand) ImGui::TableSetBgColor(ImGuiTableBgTarget_RowBg1, colours().hover);
+        if (operand_chip(operand, lab.lit() == operand)) lab.light(operand);
         for (const Column* c : shown) {
             ImGui::TableNextColumn();
             const i64 b = c->of(f);
@@ -321,7 +323,7 @@ void draw_traffic(Lab& lab) {
     ImGui::SeparatorText(say(Str::why_bytes, display_name(lab.document.device(), Level::dram),
                              sim::to_string(a->report.experiment.fusion))
                              .c_str());
-    causes_table(a->report.traffic.at(Level::dram));
+    causes_table(lab, a->report.traffic.at(Level::dram));
     if (!a->report.predicted) return;
     ImGui::SeparatorText(tr(Str::energy_title));
     tip(tr(Str::energy_tip));

@@ -142,9 +142,25 @@ TEST_CASE("a label covers no mark, no line and no other label where there is roo
         const auto forced = full.place({110, 10}, 4, "fused", ~0u);
         REQUIRE(forced);
         CHECK((forced->low.x >= 0 && forced->high.x <= 120));
+        CHECK_FALSE(full.place({300, 10}, 4, "out of sight", ~0u));
     };
     gui::Headless screen(400, 300, {}, place_all);
     screen.frames();
+}
+
+TEST_CASE("plots zoomed far in, far out and away from their points still draw at once") {
+    for (const char* view : {"roofline", "capacity"})
+        for (const float at : {0.2f, 0.5f, 0.9f})
+            for (const float turn : {5.0f, -5.0f}) {
+                CAPTURE(std::string(view));
+                Robot robot("h100-sxm5 4096x4096x4096 bf16 forward fused tile 128x256x64", {}, 900, 600, view);
+                robot.screen.move({150 + 700 * at, 200 + 300 * at});
+                for (int i = 0; i < 30; ++i) robot.screen.wheel(turn);
+                CHECK(robot.screen.frame_seconds() < 1);
+                robot.screen.move({2, 2});  // else its tooltip lies over the plot
+                robot.screen.frames(2);
+                CHECK(drawn_wrong(robot) == "");
+            }
 }
 
 TEST_CASE("capacity shows the curve where a GPU is asked, and says why not elsewhere") {
