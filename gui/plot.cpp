@@ -155,7 +155,7 @@ std::optional<Box> Labels::place_at(std::span<const ImVec2> corners, const std::
 bool Labels::place_upright(ImVec2 foot, const std::string& text, ImU32 colour) {
     const ImVec2 size = ImGui::CalcTextSize(text.c_str());
     const Box box{{foot.x, foot.y - size.x}, {foot.x + size.y, foot.y}};
-    if (box.low.y < plot_.low.y || box.high.x > plot_.high.x ||
+    if (box.low.x < plot_.low.x || box.low.y < plot_.low.y || box.high.x > plot_.high.x ||
         std::any_of(taken_.begin(), taken_.end(), [&](const Box& t) { return t.meets(box); }))
         return false;
     ImPlot::AddTextVertical(&list_, foot, colour, text.c_str());
