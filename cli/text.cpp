@@ -6,84 +6,28 @@
 #include <charconv>
 #include <cmath>
 
+#include "lessons/line_breaks.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 
 namespace cli {
 
-namespace {
-
-/// The bytes of the character that begins here, and the columns it takes.
-struct Character {
-    std::size_t bytes;
-    int columns;
-};
-Character character(std::string_view text) {
-    const auto c = static_cast<unsigned char>(text[0]);
-    const std::size_t bytes = std::min<std::size_t>(c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4, text.size());
-    // Three bytes from U+2E80 on: Chinese characters and full-width marks.
-    const bool wide =
-        bytes == 4 || (bytes == 3 && (c > 0xE2 || (c == 0xE2 && static_cast<unsigned char>(text[1]) >= 0xBA)));
-    return {bytes, wide ? 2 : 1};
-}
-bool closes(std::string_view c) {
-    static constexpr std::string_view marks[] = {"，", "。", "、", "；", "：", "！", "？", "）", "”", "」", "》", "…"};
-    return std::find(std::begin(marks), std::end(marks), c) != std::end(marks);
-}
-bool opens(std::string_view c) { return c == "（" || c == "“" || c == "「" || c == "《"; }
-
-/// A piece that stays on one line: a word, or a Chinese character with the marks that cling to it.
-struct Piece {
-    std::string text;
-    int columns = 0;
-    bool space = false;  ///< a space stood before it
-};
-std::vector<Piece> pieces(std::string_view text) {
-    std::vector<Piece> out;
-    bool space = false, glue = false, after_wide = false;
-    while (!text.empty()) {
-        if (text[0] == ' ') {
-            space = true;
-            glue = false;
-            text.remove_prefix(1);
-            continue;
-        }
-        const Character c = character(text);
-        const std::string_view one = text.substr(0, c.bytes);
-        text.remove_prefix(c.bytes);
-        const bool wide = c.columns == 2;
-        if (!out.empty() && !space && (glue || closes(one) || (!wide && !after_wide))) {
-            out.back().text += one;
-            out.back().columns += c.columns;
-        } else {
-            out.push_back({std::string(one), c.columns, space});
-        }
-        space = false;
-        after_wide = wide;
-        glue = opens(one);
-    }
-    return out;
-}
-
-}  // namespace
-
 int display_width(std::string_view text) {
     int columns = 0;
-    while (!text.empty()) {
-        const Character c = character(text);
-        columns += c.columns;
-        text.remove_prefix(c.bytes);
+    for (lessons::Character c; !text.empty(); text.remove_prefix(c.text.size())) {
+        c = lessons::first_character(text);
+        columns += c.wide ? 2 : 1;
     }
     return columns;
 }
 
 std::string wrap(std::string_view text, int width, int first, int rest) {
-    std::string out(static_cast<std::size_t>(first), ' ');
-    int column = first;
-    bool begun = false;
-    for (const Piece& p : pieces(text)) {
-        const int gap = begun && p.space ? 1 : 0;
-        if (begun && column + gap + p.columns > width) {
+    std::string out(static_cast<std::size_t>(first), ' '), piece;
+    int column = first, piece_width = 0;
+    bool begun = false, spaced = false;
+    const auto put = [&] {
+        const int gap = begun && spaced ? 1 : 0;
+        if (begun && column + gap + piece_width > width) {
             out += '\n';
             out.append(static_cast<std::size_t>(rest), ' ');
             column = rest;
@@ -91,10 +35,22 @@ std::string wrap(std::string_view text, int width, int first, int rest) {
             out += ' ';
             ++column;
         }
-        out += p.text;
-        column += p.columns;
-        begun = true;
+        out += piece;
+        column += piece_width;
+        begun = begun || !piece.empty();
+        piece.clear();
+        piece_width = 0;
+    };
+    lessons::LineBreaks breaks;
+    while (const auto c = breaks.next(text)) {
+        if (c->begins) {
+            put();
+            spaced = c->spaced;
+        }
+        piece += c->text;
+        piece_width += c->wide ? 2 : 1;
     }
+    put();
     return out + '\n';
 }
 

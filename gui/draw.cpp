@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "gui/context.hpp"
+#include "lessons/line_breaks.hpp"
 
 namespace gui {
 
@@ -116,10 +117,46 @@ void draw_text(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, std::str
                  colour, shown.c_str());
 }
 
+std::string in_lines(std::string_view text, float width) {
+    std::string out;
+    for (bool more = true; more;) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        more = line.size() < text.size();
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const auto width_of = [](std::string_view s) { return ImGui::CalcTextSize(s.data(), s.data() + s.size()).x; };
+        if (language() == Language::en || width_of(line) <= width) {
+            out += line;
+        } else {
+            lessons::LineBreaks breaks;
+            std::string shown, piece;  // the line so far, and what cannot be broken after it
+            const auto put = [&] {
+                const std::size_t space = piece.starts_with(' ');
+                if (!shown.empty() && width_of(shown + piece) > width) {
+                    out += shown + '\n';
+                    shown = piece.substr(space);
+                } else {
+                    shown += piece;
+                }
+            };
+            while (const auto c = breaks.next(line)) {
+                if (c->begins) {
+                    put();
+                    piece = c->spaced ? " " : "";
+                }
+                piece += c->text;
+            }
+            put();
+            out += shown;
+        }
+        if (more) out += '\n';
+    }
+    return out;
+}
+
 void coloured(ImU32 colour, std::string_view text) {
     ImGui::PushStyleColor(ImGuiCol_Text, colour);
     ImGui::PushTextWrapPos(0);
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGui::TextUnformatted(in_lines(text, ImGui::GetContentRegionAvail().x).c_str());
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
 }
@@ -162,7 +199,7 @@ void tip(std::string_view text) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_ForTooltip | ImGuiHoveredFlags_AllowWhenDisabled)) return;
     if (!ImGui::BeginTooltip()) return;
     ImGui::PushTextWrapPos(em(26));
-    ImGui::TextUnformatted(text.data(), text.data() + text.size());
+    ImGui::TextUnformatted(in_lines(text, em(26) - ImGui::GetCursorPosX()).c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }

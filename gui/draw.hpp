@@ -38,6 +38,9 @@ void draw_text(ImDrawList& list, ImVec2 low, ImVec2 high, ImU32 colour, std::str
 /// The longest beginning of `text` that fits, with "…" if any is cut.
 std::string shortened(std::string_view text, float width);
 
+/// Text broken into lines of at most `width` pixels by the rules of Chinese, where that is the language in use: ImGui
+/// itself breaks at spaces and after marks only.
+std::string in_lines(std::string_view text, float width);
 /// Words in the dim colour, wrapped.
 void hint(std::string_view text);
 /// Words in a colour, wrapped.

@@ -11,6 +11,7 @@
 #include "gui/context.hpp"
 #include "gui/draw.hpp"
 #include "gui/theme.hpp"
+#include "lessons/line_breaks.hpp"
 
 namespace gui {
 
@@ -35,20 +36,6 @@ float width_of(const Span& s, std::string_view text) {
     return face_of(s)->CalcTextSizeA(size_of(s), FLT_MAX, 0, text.data(), text.data() + text.size()).x;
 }
 
-/// The bytes of the character that begins here, and whether it is as wide as a Chinese one.
-struct Character {
-    std::size_t bytes;
-    bool wide;
-};
-Character character(std::string_view text) {
-    unsigned code = 0;
-    const int bytes = ImTextCharFromUtf8(&code, text.data(), text.data() + text.size());
-    return {static_cast<std::size_t>(std::max(1, bytes)), code >= 0x2e80};
-}
-bool among(std::string_view c, std::string_view marks) { return marks.find(c) != marks.npos; }
-bool closes(std::string_view c) { return among(c, "，。、；：！？）”’」》…,.;:!?)]"); }
-bool opens(std::string_view c) { return among(c, "（“‘「《(["); }
-
 /// What stays on one line: a word or a Chinese character, with the marks that cling to it, in one or more faces.
 struct Piece {
     struct Run {
@@ -70,35 +57,23 @@ struct Piece {
 
 std::vector<Piece> pieces_of(const Spans& spans) {
     std::vector<Piece> out;
-    float space = 0;
-    bool glue = false, after_wide = false;
+    lessons::LineBreaks breaks;
     for (const Span& span : spans) {
         std::string_view text = span.text;
         if (span.kind == Span::footnote) {  // a raised mark clings to what it follows
             if (out.empty()) out.emplace_back();
             out.back().add(span, text);
-            after_wide = true;  // what follows may begin a line
+            breaks.mark();
             continue;
         }
-        while (!text.empty()) {
-            if (text[0] == ' ' || text[0] == '\n') {
-                space = width_of(span, " ");
-                glue = false;
-                text.remove_prefix(1);
-                continue;
-            }
-            const Character c = character(text);
-            const std::string_view one = text.substr(0, c.bytes);
-            text.remove_prefix(c.bytes);
-            const bool clings = space == 0 && (glue || closes(one) || (!c.wide && !after_wide));
-            if (out.empty() || !clings) {
+        bool within = false;  // code has spaces of its own width; those between spans are the prose's
+        while (const auto c = breaks.next(text)) {
+            if (out.empty() || c->begins) {
                 out.emplace_back();
-                out.back().space = space;
+                if (c->spaced) out.back().space = within ? width_of(span, " ") : ImGui::CalcTextSize(" ").x;
             }
-            out.back().add(span, one);
-            space = 0;
-            after_wide = c.wide;
-            glue = opens(one);
+            out.back().add(span, c->text);
+            within = true;
         }
     }
     return out;
@@ -107,7 +82,7 @@ std::vector<Piece> pieces_of(const Spans& spans) {
 void show_tip(const std::string& text) {
     if (text.empty() || !ImGui::BeginTooltip()) return;
     ImGui::PushTextWrapPos(em(26));
-    ImGui::TextUnformatted(text.c_str());
+    ImGui::TextUnformatted(in_lines(text, em(26) - ImGui::GetCursorPosX()).c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }
@@ -152,7 +127,7 @@ Flow::Flow(Spans words, float width)
         }
         for (const Piece::Run& r : p.runs)  // longer than a line, such as an address: broken anywhere
             for (std::string_view text = r.text; !text.empty();) {
-                const std::string_view one = text.substr(0, character(text).bytes);
+                const std::string_view one = lessons::first_character(text).text;
                 text.remove_prefix(one.size());
                 const float step = width_of(*r.span, one);
                 if (x > 0 && x + step > width) fresh();
