@@ -10,6 +10,7 @@
 #include "cli/lesson_text.hpp"
 #include "cli/text.hpp"
 #include "lessons/journal.hpp"
+#include "lessons/messages.hpp"
 #include "lessons/phrases.hpp"
 #include "sim/text.hpp"
 
@@ -102,7 +103,7 @@ bool step_through(lessons::Walk& walk, Oracle& oracle, lessons::Journal& journal
                 if (walk.settled() || !teaches) fresh = walk.advance();
             }
         } catch (const sim::BadInput& e) {
-            out << wrap(e.what(), width, 2, 2);
+            out << wrap(lessons::translated(e.what(), l), width, 2, 2);
         }
         kept &= journal.note(walk.lesson(), before, walk.state()).empty();
     }

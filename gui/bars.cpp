@@ -132,9 +132,7 @@ void headline_cell(Mark mark, Str name, const std::string& value, const std::vec
     copyable(value, value.empty() ? "##empty" : tr(name));
 }
 
-const char* name_of(sim::Limiter l) {
-    return lessons::limiter_name(l, language() == Language::zh ? lessons::Language::zh : lessons::Language::en);
-}
+const char* name_of(sim::Limiter l) { return lessons::limiter_name(l, lesson_language()); }
 
 const char* ceiling_name(sim::Bound::Ceiling c) {
     return name_of(c == sim::Bound::Ceiling::math ? sim::Limiter::math
@@ -152,7 +150,7 @@ void headline(Lab& lab, bool stacked) {
     ImGui::AlignTextToFramePadding();
     if (!lab.analysis_error().empty()) {
         ImGui::TextColored(ImGui::ColorConvertU32ToFloat4(colours().error), "%s",
-                           shortened(lab.analysis_error(), ImGui::GetContentRegionAvail().x).c_str());
+                           shortened(translated(lab.analysis_error()), ImGui::GetContentRegionAvail().x).c_str());
         return;
     }
     const Analysis* a = lab.analysis();
@@ -199,7 +197,8 @@ void headline(Lab& lab, bool stacked) {
         asks_formula(lab, sim::Formula::predicted_time);
     } else {
         ImGui::PushStyleColor(ImGuiCol_Text, colours().error);
-        headline_cell(Mark::unvalidated, Str::predicted, tr(Str::does_not_fit), {r.fit.why}, r.fit.why);
+        headline_cell(Mark::unvalidated, Str::predicted, tr(Str::does_not_fit), {translated(r.fit.why)},
+                      translated(r.fit.why));
         ImGui::PopStyleColor();
     }
     if (with_measured) ImGui::TableNextColumn();
@@ -285,7 +284,7 @@ void draw_status_bar(Lab& lab) {
     if (ImGui::BeginViewportSideBar("##status", ImGui::GetMainViewport(), ImGuiDir_Down, height, bar_flags)) {
         const float right = ImGui::GetContentRegionMax().x - button_width(Str::all_limits);
         const bool has_message = !lab.message.text.empty();
-        const std::string text = has_message ? lab.message.text : limits_line(lab);
+        const std::string text = has_message ? translated(lab.message.text) : limits_line(lab);
         const ImU32 colour = !has_message ? colours().dim : lab.message.is_error ? colours().error : colours().text;
         ImGui::AlignTextToFramePadding();
         ImGui::PushStyleColor(ImGuiCol_Text, colour);
@@ -331,7 +330,7 @@ void draw_popups(Lab& lab) {
             ImGui::SeparatorText(tr(Str::notes));
             for (const std::string& note : a->report.notes) {
                 ImGui::Bullet();
-                ImGui::TextUnformatted(note.c_str());
+                ImGui::TextUnformatted(in_lines(translated(note), em(34) - ImGui::GetCursorPosX()).c_str());
             }
         }
         ImGui::PopTextWrapPos();

@@ -45,7 +45,7 @@ void bar_row(const Columns& c, const std::string& name, double us, double whole,
 
 void draw_time_split(Lab& lab) {
     const Analysis* a = lab.analysis();
-    if (!a || !a->report.predicted) return hint(a ? a->report.fit.why : tr(Str::computing));
+    if (!a || !a->report.predicted) return hint(a ? translated(a->report.fit.why) : tr(Str::computing));
     const sim::Prediction& p = *a->report.predicted;
     Columns c{em(4), em(4), em(2.5f)};
     ImGui::PushFont(bold(), 0);

@@ -35,9 +35,9 @@ constexpr std::array names = {
 
 /// Everything of a formula as text to take away.
 std::string whole(const Formula& f, const char* name) {
-    std::string text = std::string(name) + " = " + f.value + "\n" + f.text;
-    for (const std::string& line : f.lines) text += "\n" + line;
-    return f.metric.empty() ? text : text + "\n" + say(Str::checked_by, f.metric);
+    std::string text = std::string(name) + " = " + translated(f.value) + "\n" + translated(f.text);
+    for (const std::string& line : f.lines) text += "\n" + translated(line);
+    return f.metric.empty() ? text : text + "\n" + say(Str::checked_by, translated(f.metric));
 }
 
 }  // namespace
@@ -76,15 +76,15 @@ void draw_formulas(Lab& lab) {
             chip([&](ImDrawList& list, ImVec2 c, float size) { draw_mark(list, c, size * 0.32f, mark); }, "");
             ImGui::SameLine(0, 0);
             ImGui::PushFont(bold(), 0);
-            coloured(colours().text, std::string(tr(n.name)) + "  " + f.value);
+            coloured(colours().text, std::string(tr(n.name)) + "  " + translated(f.value));
             ImGui::PopFont();
-            hint(f.text);
+            hint(translated(f.text));
             for (const std::string& line : f.lines) {
                 ImGui::Indent(em(1.2f));
-                coloured(colours().text, line);
+                coloured(colours().text, translated(line));
                 ImGui::Unindent(em(1.2f));
             }
-            if (!f.metric.empty()) hint(say(Str::checked_by, f.metric));
+            if (!f.metric.empty()) hint(say(Str::checked_by, translated(f.metric)));
             if (ImGui::SmallButton(label(Str::copy))) ImGui::SetClipboardText(whole(f, tr(n.name)).c_str());
             ImGui::PopID();
         }

@@ -8,6 +8,10 @@
 
 #include "gui/theme.hpp"
 
+namespace lessons {
+enum class Language;
+}
+
 namespace gui {
 
 enum class Str {
@@ -23,6 +27,8 @@ std::span<const StringRow> strings();
 
 void set_language(Language);
 Language language();
+/// The language in use, as the lessons name it.
+lessons::Language lesson_language();
 
 /// The text in the language in use.
 const char* tr(Str);
@@ -33,5 +39,9 @@ template <class... Args>
 std::string say(Str id, const Args&... args) {
     return fmt::vformat(tr(id), fmt::make_format_args(args...));
 }
+
+/// What the model, a kernel or a file's reader said (they speak English) in the language in use. Remembered: asking again
+/// in every frame costs a look-up. Only for the thread that draws.
+std::string translated(const std::string& said);
 
 }  // namespace gui

@@ -112,9 +112,8 @@ void draw_fault(Lab& lab) {
         }
         ImGui::PopFont();
     }
-    if (lab.learning.language() == lessons::Language::en)  // the executor's own words; the pairs are in the counters
-        for (const std::string& finding : c->findings)
-            draw_spans(plain_spans(finding), ImGui::GetContentRegionAvail().x, colours().dim);
+    for (const std::string& finding : c->findings)
+        draw_spans(plain_spans(translated(finding)), ImGui::GetContentRegionAvail().x, colours().dim);
 }
 
 }  // namespace gui

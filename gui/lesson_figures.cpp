@@ -122,7 +122,7 @@ void draw_lesson_figures(Lab& lab, float height) {
 }
 
 std::string cover_text(std::string_view figure) {
-    const lessons::Language l = language() == Language::zh ? lessons::Language::zh : lessons::Language::en;
+    const lessons::Language l = lesson_language();
     return lessons::say(Phrase::covered, l, figure_name(figure, l));
 }
 

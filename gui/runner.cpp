@@ -1,5 +1,7 @@
 #include "gui/runner.hpp"
 
+#include <fmt/format.h>
+
 #include <ctime>
 
 namespace gui {
@@ -16,7 +18,8 @@ std::string today() {
 }  // namespace
 
 kernels::cpu::RunResult Runner::run(const Question& q, const Job& job) {
-    return kernels::cpu::run(kernels::op_of(q.experiment), kernels::cpu::config_of(q.experiment), {}, job.progress, job.stop);
+    return kernels::cpu::run(kernels::op_of(q.experiment), kernels::cpu::config_of(q.experiment), {}, job.progress,
+                             job.stop);
 }
 
 std::vector<MeasuredRow> Runner::take() {
@@ -56,7 +59,7 @@ std::string Runner::problem() const {
 
 std::string Runner::why_not(const sim::Experiment& experiment, const sim::Device& device) {
     if (device.kind != sim::DeviceKind::cpu)
-        return "only a cpu can be run on this machine; this is a " + std::string(sim::to_string(device.kind));
+        return fmt::format("only a cpu can be run on this machine; this is a {}", sim::to_string(device.kind));
     return kernels::cpu::fits(kernels::op_of(experiment), kernels::cpu::config_of(experiment)).why;
 }
 

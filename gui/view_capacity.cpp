@@ -306,7 +306,7 @@ void plot(Lab& lab, const Curves& c, bool others, Mark mark) {
 void draw_capacity(Lab& lab) {
     static bool others = true;
     const auto reply = ask(lab);
-    if (!reply.error.empty()) return coloured(colours().error, reply.error);
+    if (!reply.error.empty()) return coloured(colours().error, translated(reply.error));
     if (!reply.answer || !reply.current) return hint(tr(Str::computing));
     const Curves& c = *reply.answer;
     if (!c.capacity) return hint(tr(Str::capacity_none));

@@ -322,7 +322,7 @@ void schedule_rows(Lab& lab) {
                 std::vector<Word> words = {{w.word, c == "-" ? "" : c}};
                 for (std::string_view freed : w.frees) words.emplace_back(freed, "");
                 const std::string line = with_words(sim::to_string(e, *lab.document.devices()), words);
-                const std::string why = lab.document.refuses(line);
+                const std::string why = translated(lab.document.refuses(line));
                 ImGui::BeginDisabled(!why.empty());
                 if (ImGui::Selectable(c == "-" ? tr(Str::usual) : c.c_str(), c == now)) lab.change(words);
                 ImGui::EndDisabled();
@@ -342,7 +342,7 @@ void verdict(Lab& lab) {
     const Palette& p = colours();
     const std::string& error = lab.analysis_error();
     const bool ok = error.empty() && r.fit.ok();
-    std::string text = !error.empty() ? error : r.fit.why;
+    std::string text = translated(!error.empty() ? error : r.fit.why);
     if (ok) {
         text = tr(Str::fits);
         if (r.predicted && r.predicted->occupancy)
@@ -355,13 +355,14 @@ void verdict(Lab& lab) {
     const ImU32 ink = ok ? p.text : p.error;
     const float width = form_width(), pad = em(0.5f);
     const ImVec2 at = ImGui::GetCursorScreenPos();
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width - 2 * pad - em(1.4f));
+    const std::string shown = in_lines(text, width - 2 * pad - em(1.4f));
+    const ImVec2 size = ImGui::CalcTextSize(shown.c_str(), nullptr, false, width - 2 * pad - em(1.4f));
     const ImVec2 high{at.x + width, at.y + size.y + 2 * pad};
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.AddRectFilled(at, high, mix(p.panel, ok ? p.green : p.error, 0.12f), em(0.25f));
     list.AddRectFilled(at, {at.x + em(0.25f), high.y}, ok ? p.green : p.error, em(0.12f));
     list.AddText({at.x + pad + em(0.2f), at.y + pad}, ok ? p.green : p.error, ok ? "✓" : "✗");
-    list.AddText(nullptr, 0, {at.x + pad + em(1.4f), at.y + pad}, ink, text.c_str(), nullptr,
+    list.AddText(nullptr, 0, {at.x + pad + em(1.4f), at.y + pad}, ink, shown.c_str(), nullptr,
                  width - 2 * pad - em(1.4f));
     ImGui::Dummy({width, size.y + 2 * pad});
     if (ImGui::IsItemHovered() && !ok) copyable(text, "##verdict");

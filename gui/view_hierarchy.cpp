@@ -313,7 +313,7 @@ void draw_hierarchy(Lab& lab) {
     const Analysis* a = lab.analysis();
     if (!a || a->kernels.empty()) return hint(tr(a ? Str::no_tile_fits : Str::computing));
     if (!a->report.fit.ok()) {
-        coloured(colours().error, a->report.fit.why);
+        coloured(colours().error, translated(a->report.fit.why));
         return hint(tr(Str::no_traffic));
     }
     const sim::StepState& s = step_or_start(lab);

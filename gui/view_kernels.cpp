@@ -65,7 +65,8 @@ void ladder(Lab& lab, const Chosen& c) {
         if (is_it) ImGui::PushStyleColor(ImGuiCol_Text, colours().accent);
         if (ImGui::Button(id.c_str())) lab.change({{"rung", id}});
         if (is_it) ImGui::PopStyleColor();
-        if (const sim::Rung* known = sim::find_rung(r.id, sim::DeviceKind::gpu)) tip(known->idea);
+        if (const sim::Rung* known = sim::find_rung(r.id, sim::DeviceKind::gpu))
+            tip(translated(std::string(known->idea)));
     }
 }
 
@@ -168,12 +169,12 @@ void draw_kernels(Lab& lab) {
     const sim::Experiment& e = lab.document.experiment();
     if (lab.question().devices->at(e.device).kind != sim::DeviceKind::gpu) return hint(tr(Str::kernels_of_gpus));
     const auto reply = lab.computed.ask(chosen, own_question(lab));
-    if (!reply.error.empty()) return coloured(colours().error, reply.error);
+    if (!reply.error.empty()) return coloured(colours().error, translated(reply.error));
     if (!reply.answer) return hint(tr(Str::computing));
     const Chosen& c = *reply.answer;
     ladder(lab, c);
     ImGui::Spacing();
-    if (!c.fit.ok()) return coloured(colours().error, c.fit.why);
+    if (!c.fit.ok()) return coloured(colours().error, translated(c.fit.why));
     launches(c);
 
     std::string trouble;
@@ -183,15 +184,15 @@ void draw_kernels(Lab& lab) {
     if (ImGui::Button(tr(Str::run_glass))) lab.under_glass = e;
     ImGui::EndDisabled();
     tip(tr(Str::run_glass_tip));
-    if (!trouble.empty()) coloured(colours().error, trouble);
+    if (!trouble.empty()) coloured(colours().error, translated(trouble));
     if (asked && !counted && trouble.empty()) hint(tr(Str::computing));
     if (counted) {
         hint(say(Str::glass_result, counted->sectors, counted->wavefronts, counted->bank_conflicts(),
                  counted->max_error));
-        for (const kernels::glass::Finding& f : counted->findings) coloured(colours().error, f.what);
+        for (const kernels::glass::Finding& f : counted->findings) coloured(colours().error, translated(f.what));
     }
     static const sim::Fit gpu = kernels::cuda::available();
-    if (!gpu.ok()) hint(say(Str::no_gpu_here, gpu.why));
+    if (!gpu.ok()) hint(say(Str::no_gpu_here, translated(gpu.why)));
     ImGui::Separator();
     static std::optional<sim::Experiment> seen;  // the run whose lines were brought into sight
     const bool is_new = counted && seen != e;

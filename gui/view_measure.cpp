@@ -17,7 +17,7 @@ namespace {
 /// The run button, or what keeps it from running; while it runs, its progress and Cancel.
 void run_here(Lab& lab) {
     const sim::Experiment& e = lab.is_current() ? lab.analysis()->report.experiment : lab.document.experiment();
-    const std::string why = Runner::why_not(e, lab.document.device());
+    const std::string why = translated(Runner::why_not(e, lab.document.device()));
     if (lab.runner.running()) {
         const float cancel = ImGui::CalcTextSize(tr(Str::cancel)).x + 2 * ImGui::GetStyle().FramePadding.x;
         ImGui::ProgressBar(
@@ -44,11 +44,12 @@ void run_here(Lab& lab) {
         hint(why);
     } else if (const auto* r = lab.runner.result(); r && !r->samples_us.empty()) {
         hint(say(Str::run_done, r->samples_us.size(), fmt::format("{:.1e}", r->max_error)));
-        tip(say(Str::run_checked, r->checked, r->machine, r->instructions, r->threads));
+        tip(say(Str::run_checked, translated(r->checked), r->machine, r->instructions, r->threads));
     } else {
         hint(tr(Str::run_hint));
     }
-    if (const std::string problem = lab.runner.problem(); !problem.empty()) coloured(colours().error, problem);
+    if (const std::string problem = lab.runner.problem(); !problem.empty())
+        coloured(colours().error, translated(problem));
 }
 
 void load_file(Lab& lab) {

@@ -152,8 +152,8 @@ void choice_row(Lab& lab, const OnePass& p, const sim::FusionChoice& c, double s
     const float line = ImGui::GetTextLineHeight(), x = at.x + em(0.3f), right = at.x + width - em(0.3f);
     if (!c.report.predicted) {
         draw_text(list, {x, at.y}, {right, at.y + line}, pal.dim, c.words);
-        draw_text(list, {x, at.y + line}, {right, at.y + height}, pal.error, c.report.fit.why);
-        if (touched) tip(c.report.fit.why);
+        draw_text(list, {x, at.y + line}, {right, at.y + height}, pal.error, translated(c.report.fit.why));
+        if (touched) tip(translated(c.report.fit.why));
         return;
     }
     const sim::Prediction& now = *c.report.predicted;
@@ -237,7 +237,7 @@ void legend(const Passes& all) {
 
 void draw_passes(Lab& lab) {
     const auto reply = ask(lab);
-    if (!reply.error.empty()) return coloured(colours().error, reply.error);
+    if (!reply.error.empty()) return coloured(colours().error, translated(reply.error));
     if (!reply.answer) return hint(tr(Str::computing));
     if (reply.answer->passes.empty()) return hint(tr(Str::no_tile_fits));
     legend(*reply.answer);

@@ -114,7 +114,7 @@ std::string describe(const Sweep& sweep, const sim::SweepRow& r, const MeasuredR
     for (const SweepWord w : sweep.axes)
         if (w == SweepWord::stages || w == SweepWord::raster)
             text += fmt::format("  {} {}", sim::to_string(w), sim::value_text(w, sim::value_of(r.experiment, w)));
-    if (r.rank == 0) return text + "\n" + r.fit.why;
+    if (r.rank == 0) return text + "\n" + translated(r.fit.why);
     text += fmt::format("\n{} {} ({} – {})", tr(Str::predicted), sim::format_us(r.time_us),
                         sim::format_us(r.interval_us[0]), sim::format_us(r.interval_us[1]));
     text += fmt::format("\n{} {}", tr(Str::dram_bytes), sim::format_bytes(static_cast<double>(r.dram_bytes)));
@@ -382,7 +382,7 @@ void draw_sweep(Lab& lab) {
     static bool only = false;
     const Sweep* sweep = lab.sweep();
     if (!lab.sweep_error().empty()) {
-        coloured(colours().error, lab.sweep_error());
+        coloured(colours().error, translated(lab.sweep_error()));
         return;
     }
     if (!sweep || sweep->rows.empty() || sweep->values(0).empty() || sweep->values(1).empty()) {

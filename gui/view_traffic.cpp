@@ -279,7 +279,7 @@ void draw_traffic(Lab& lab) {
         return;
     }
     if (!a->report.fit.ok()) {
-        coloured(colours().error, a->report.fit.why);
+        coloured(colours().error, translated(a->report.fit.why));
         hint(tr(Str::no_traffic));
         return;
     }

@@ -13,21 +13,31 @@ constexpr Row limiters[] = {
     {"math", "运算"},       {"on-chip memory", "片上存储"}, {"L2", "L2"},      {"DRAM", "DRAM"}, {"latency", "延迟"},
     {"launch", "启动开销"}, {"step overhead", "步开销"},    {"power", "功耗"},
 };
-/// Of sim::time_terms(), whose English is the model's.
-constexpr std::pair<std::string_view, const char*> terms[] = {
-    {"math", "以峰值速率做乘加，按整块计"},
-    {"smem", "共享内存与读写单元；在 TPU 上是把 f32 操作数转成 bf16"},
-    {"l2", "从 L2 到 SM：全部合计，以及进入单个 SM"},
-    {"dram", "DRAM 字节，取同步与错开两种计数之间的预期值"},
-    {"latency", "等待读取：在途字节除以延迟（Little 定律），以及屏障"},
-    {"waves", "整波的 CTA，以及让部分 SM 空闲的最后一波"},
-    {"fill", "CTA 或网格最初的读取，此时没有别的在运行"},
-    {"epilogue", "存输出，此时没有乘法在运行"},
-    {"power", "机器在长时间矩阵乘下能维持的水平"},
-    {"launch", "启动一个内核"},
-    {"dispatch", "主机时钟看到的一次框架调用"},
-    {"step_overhead", "顺序执行的机器启动一个网格步"},
+/// A part of the predicted time, as sim::time_terms() names it; what it is in English is the model's to say.
+struct Term {
+    std::string_view term;
+    const char *en, *zh, *meaning;
 };
+constexpr Term terms[] = {
+    {"math", "math", "运算", "以峰值速率做乘加，按整块计"},
+    {"smem", "shared memory", "共享内存", "共享内存与读写单元；在 TPU 上是把 f32 操作数转成 bf16"},
+    {"l2", "L2", "L2", "从 L2 到 SM：全部合计，以及进入单个 SM"},
+    {"dram", "DRAM", "DRAM", "DRAM 字节，取同步与错开两种计数之间的预期值"},
+    {"latency", "latency", "延迟", "等待读取：在途字节除以延迟（Little 定律），以及屏障"},
+    {"waves", "waves", "波次", "整波的 CTA，以及让部分 SM 空闲的最后一波"},
+    {"fill", "fill", "填充", "CTA 或网格最初的读取，此时没有别的在运行"},
+    {"epilogue", "epilogue", "收尾", "存输出，此时没有乘法在运行"},
+    {"power", "power", "功耗", "机器在长时间矩阵乘下能维持的水平"},
+    {"launch", "launch", "启动", "启动一个内核"},
+    {"dispatch", "dispatch", "派发", "主机时钟看到的一次框架调用"},
+    {"step_overhead", "step overhead", "步开销", "顺序执行的机器启动一个网格步"},
+};
+
+const Term* find(std::string_view term) {
+    for (const Term& t : terms)
+        if (t.term == term) return &t;
+    return nullptr;
+}
 
 }  // namespace
 
@@ -43,13 +53,17 @@ const char* roof_name(sim::Bound::Ceiling roof, Language l) {
                         l);
 }
 
+const char* term_name(std::string_view term, Language l) {
+    const Term* t = find(term);
+    return !t ? nullptr : l == Language::en ? t->en : t->zh;
+}
+
 std::string term_meaning(std::string_view term, Language l) {
-    for (const sim::TimeTermInfo& t : sim::time_terms()) {
-        if (t.name != term) continue;
-        if (l == Language::en) return std::string(t.what);
-        for (const auto& [name, zh] : terms)
-            if (name == term) return zh;
-    }
+    const Term* t = find(term);
+    if (!t) return {};
+    if (l == Language::zh) return t->meaning;
+    for (const sim::TimeTermInfo& of : sim::time_terms())
+        if (of.name == term) return std::string(of.what);
     return {};
 }
 

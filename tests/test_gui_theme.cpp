@@ -4,11 +4,13 @@
 #include <cmath>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "gui/draw.hpp"
 #include "gui/headless.hpp"
 #include "gui/i18n.hpp"
 #include "gui/theme.hpp"
+#include "lessons/messages.hpp"
 
 using gui::Palette;
 using gui::Theme;
@@ -107,21 +109,23 @@ TEST_CASE("no character of any string is missing from the fonts in use") {
     gui::Headless screen(64, 64, {}, [] {});
     const bool chinese = screen.fonts().problem.empty();
     if (!chinese) MESSAGE("Chinese is left out: " << screen.fonts().problem);
+    std::vector<std::string> texts;
+    for (const gui::StringRow& row : gui::strings()) texts.insert(texts.end(), {row.en, chinese ? row.zh : row.en});
+    for (const lessons::Message& m : lessons::messages()) texts.emplace_back(chinese ? m.zh : m.en);
     for (ImFont* font : {screen.fonts().regular, screen.fonts().bold})
-        for (const gui::StringRow& row : gui::strings())
-            for (const char* text : {row.en, chinese ? row.zh : row.en}) {
-                CAPTURE(text);
-                for (const char* c = text; *c;) {
-                    unsigned code = 0;
-                    const auto lead = static_cast<unsigned char>(*c);
-                    const int bytes = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-                    code = bytes == 1 ? lead : lead & (0xffu >> (bytes + 1));
-                    for (int i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(c[i]) & 0x3f);
-                    c += bytes;
-                    if (code >= 0x20)
-                        CHECK_MESSAGE(font->IsGlyphInFont(static_cast<ImWchar>(code)), "U+" << std::hex << code);
-                }
+        for (const std::string& text : texts) {
+            CAPTURE(text);
+            for (const char* c = text.c_str(); *c;) {
+                unsigned code = 0;
+                const auto lead = static_cast<unsigned char>(*c);
+                const int bytes = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+                code = bytes == 1 ? lead : lead & (0xffu >> (bytes + 1));
+                for (int i = 1; i < bytes; ++i) code = code << 6 | (static_cast<unsigned char>(c[i]) & 0x3f);
+                c += bytes;
+                if (code >= 0x20)
+                    CHECK_MESSAGE(font->IsGlyphInFont(static_cast<ImWchar>(code)), "U+" << std::hex << code);
             }
+        }
 }
 
 TEST_CASE("a label keeps its identity when the language changes") {

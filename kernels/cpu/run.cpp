@@ -1,5 +1,7 @@
 #include "kernels/cpu/run.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -82,8 +84,9 @@ RunResult run(const Op& op, const Config& config, const RunOptions& options,
     const double need = static_cast<double>(set_bytes) + scratch_bytes(op, config),
                  here = static_cast<double>(memory_bytes());
     if (result.fit.ok() && need > 0.75 * here)
-        result.fit.why = "needs " + sim::format_bytes(need) + " for its operands and tiles; of the " +
-                         sim::format_bytes(here) + " of memory here a run may use three quarters";
+        result.fit.why =
+            fmt::format("needs {} for its operands and tiles; of the {} of memory here a run may use three quarters",
+                        sim::format_bytes(need), sim::format_bytes(here));
     if (!result.fit.ok()) return result;
 
     result.checked =

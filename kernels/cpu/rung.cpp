@@ -1,5 +1,7 @@
 #include "kernels/cpu/rung.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -145,12 +147,11 @@ sim::Fit fits(const Op& op, const Config& config) {
     const auto lists = [](auto span, auto value) { return std::find(span.begin(), span.end(), value) != span.end(); };
     for (const Dtype t : {op.dense.dtype, op.dense.out})
         if (!lists(rung.dtypes, t))
-            return {std::string(rung.id) + " has no " + std::string(to_string(t)) + "; it takes " +
-                    quoted_list(rung.dtypes)};
-    if (config.threads > 1 && !rung.threaded) return {std::string(rung.id) + " runs on 1 thread"};
+            return {fmt::format("{} has no {}; it takes {}", rung.id, to_string(t), quoted_list(rung.dtypes))};
+    if (config.threads > 1 && !rung.threaded) return {fmt::format("{} runs on 1 thread", rung.id)};
     if (const int cores = usable_cores(); config.threads > cores)
-        return {"needs " + std::to_string(config.threads) + " threads; this machine lets us use " +
-                std::to_string(cores) + (cores == 1 ? " core" : " cores")};
+        return {fmt::format("needs {} threads; this machine lets us use {} core{}", config.threads, cores,
+                            cores == 1 ? "" : "s")};
     return {};
 }
 
