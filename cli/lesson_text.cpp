@@ -10,6 +10,8 @@
 #include "cli/story.hpp"
 #include "cli/text.hpp"
 #include "lessons/figures.hpp"
+#include "lessons/goal.hpp"
+#include "lessons/messages.hpp"
 #include "lessons/phrases.hpp"
 #include "sim/sweep.hpp"
 #include "sim/text.hpp"
@@ -74,8 +76,7 @@ std::string fault_text(const kernels::glass::Comparison& c, lessons::Language l,
     std::string out;
     for (const auto& line : c.changed)
         out += fmt::format("  {}:{}\n  - {}\n  + {}\n", c.file, line.line, line.was, line.becomes);
-    if (l == lessons::Language::en)  // the executor's own words; the pairs are in the counters
-        for (const std::string& finding : c.findings) out += wrap(finding, width, 2, 4);
+    for (const std::string& finding : c.findings) out += wrap(lessons::translated(finding, l), width, 2, 4);
     return out;
 }
 
@@ -89,7 +90,7 @@ std::string figure_text(std::string_view id, const lessons::Step& step, Oracle& 
     }
     const sim::Report& r = model.report(scene);
     const sim::Device& d = model.devices().at(r.experiment.device);
-    if (!r.fit.ok()) return fmt::format("  {}\n", r.fit.why);
+    if (!r.fit.ok()) return wrap(lessons::translated(r.fit.why, l), width, 2, 2);
     const auto groups = published(r.experiment, model.devices(), l);
     if (id == "headline") return verdict_text(r, measured_lines(groups, l), width, l);
     if (id == "traffic") return traffic_text(r, d, width, l);
@@ -213,9 +214,10 @@ std::string step_text(const lessons::Walk& walk, Oracle& oracle, int width) {
     if (!hidden.empty()) out += wrap(lessons::say(Phrase::covered, l, figure_names(hidden, l)), width);
     if (step.kind == lessons::StepKind::why && !walk.claim_text().empty()) out += '\n' + wrap(walk.claim_text(), width);
     if (walk.asks() && step.question->kind == lessons::Question::reach)
-        out +=
-            '\n' + wrap(fmt::format("{}{}{}", lessons::phrase(Phrase::goal, l), colon(l), step.question->goal.text()),
-                        width, 0, 2);
+        out += '\n' +
+               wrap(fmt::format("{}{}{}", lessons::phrase(Phrase::goal, l), colon(l),
+                                lessons::goal_text(step.question->goal, step.scene, lesson.scenes, oracle.model, l)),
+                    width, 0, 2);
     const auto choices = walk.choices();
     if (!choices.empty()) out += '\n';
     for (const lessons::Choice& c : choices)

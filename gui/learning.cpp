@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "lessons/goal.hpp"
+#include "lessons/messages.hpp"
 #include "lessons/phrases.hpp"
 #include "sim/text.hpp"
 
@@ -63,22 +65,21 @@ int furthest(const Lesson& lesson, lessons::Model& model, const lessons::LessonS
 /// A challenge's goal, condition by condition, in a scene.
 void judge_goal(Page& page, const Walk& walk, lessons::Model& model, const std::string& scene) {
     Walk trial = walk;
+    const lessons::Language l = walk.lesson().language;
     try {
         const lessons::Feedback f = trial.answer(scene);
         const sim::Report& r = model.report(scene);
         if (!r.fit.ok()) {
-            page.trouble = lessons::say(lessons::Phrase::does_not_fit, walk.lesson().language, r.fit.why);
+            page.trouble = lessons::say(lessons::Phrase::does_not_fit, l, lessons::translated(r.fit.why, l));
             return;
         }
         page.reached = f.kind == lessons::Feedback::right;
-        for (const lessons::Expression& c : walk.step().question->goal.conditions()) {
-            page.goals.push_back({c.text(), lessons::values_of(c, scene, walk.lesson().scenes, model),
-                                  model.value(c, scene, walk.lesson().scenes).truth()});
-        }
+        page.goals = lessons::conditions_of(walk.step().question->goal, walk.step().scene, scene, walk.lesson().scenes,
+                                            model, l);
     } catch (const sim::BadInput& e) {
-        page.trouble = e.what();
-        if (const std::string said = sim::quote(scene) + ": "; page.trouble.starts_with(said))
-            page.trouble.erase(0, said.size());
+        std::string_view why = e.what();
+        if (const std::string said = sim::quote(scene) + ": "; why.starts_with(said)) why.remove_prefix(said.size());
+        page.trouble = lessons::translated(why, l);
     }
 }
 
@@ -130,7 +131,7 @@ Page Learning::turn(const Question& q, const Job&) {
             }
         }
     } catch (const sim::BadInput& e) {
-        page.refused = e.what();
+        page.refused = lessons::translated(e.what(), q.lesson->language);
     }
     page.state = walk.state();
     page.prose = walk.prose();
@@ -149,13 +150,13 @@ Page Learning::turn(const Question& q, const Job&) {
         if (q.lesson->quiz && walk.state().finished && walk.step().kind == StepKind::post)
             page.explained = explain(walk, model);
     } catch (const sim::BadInput& e) {  // a lesson being written may ask what has no answer
-        page.refused = e.what();
+        page.refused = lessons::translated(e.what(), q.lesson->language);
     }
     if (const auto* fault = kernels::glass::find_fault(walk.step().fault)) try {
             page.comparison = std::make_shared<const kernels::glass::Comparison>(
                 q.counts->compare(sim::parse_experiment(walk.step().scene, model.devices()), *fault));
         } catch (const std::exception& e) {  // no compiler here for a tile that was not built in
-            page.refused = e.what();
+            page.refused = lessons::translated(e.what(), q.lesson->language);
         }
     Notes notes(walk, page.notes);
     notes.number(page.prose);

@@ -19,6 +19,7 @@
 #include "gui/theme.hpp"
 #include "kernels/glass/faults.hpp"
 #include "lessons/course.hpp"
+#include "lessons/goal.hpp"
 #include "lessons/journal.hpp"
 #include "lessons/lint.hpp"
 
@@ -35,10 +36,6 @@ struct Deed {
 
 /// A step as it is drawn: every number filled in, footnotes numbered.
 struct Page {
-    struct Goal {
-        std::string text, now;
-        bool met = false;
-    };
     struct Explained {
         std::string title;
         std::vector<lessons::Spans> lines;
@@ -55,7 +52,7 @@ struct Page {
     int furthest = 0;  // the last step that may be gone to
     int first_right = 0, questions = 0;
     std::string refused;      // why an answer could not be taken
-    std::vector<Goal> goals;  // of a challenge, in the document's scene
+    std::vector<lessons::Condition> goals;  // of a challenge, in the document's scene
     std::string trouble;      // why the document's scene can't be judged
     bool reached = false;
     std::vector<Explained> explained;                              // of a quiz that is over: what was missed

@@ -168,10 +168,8 @@ void goals(const Page& page, float width, lessons::Language l) {
     ImGui::PopFont();
     ImGui::Dummy({0, em(0.2f)});
     const float mark = em(1.7f);
-    for (const Page::Goal& g : page.goals) {
-        lessons::Spans text = plain_spans(g.text);
-        text[0].code = true;
-        const Flow flow(text, width - mark), now(plain_spans(say(Str::goal_now, g.now)), width - mark);
+    for (const lessons::Condition& g : page.goals) {
+        const Flow flow(plain_spans(g.text), width - mark), now(plain_spans(say(Str::goal_now, g.now)), width - mark);
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const ImVec2 middle{at.x + em(0.6f), at.y + ImGui::GetFontSize() * 0.75f};
         ImDrawList& list = *ImGui::GetWindowDrawList();

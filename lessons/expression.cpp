@@ -310,6 +310,33 @@ void collect(const Node& n, std::vector<Expression::Name>& out) {
     for (const Part& p : n.parts) collect(*p, out);
 }
 
+/// "8ms" as it is read: "8 ms".
+std::string number_apart(const std::string& text) {
+    const std::size_t unit = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::string name = text.substr(unit);
+    if (name.empty() || name == "x") return text;
+    return text.substr(0, unit) + ' ' + (name == "us" ? "µs" : name);
+}
+
+std::string worded(const Node& n, const Expression::Wording& w) {
+    const auto part = [&](std::size_t i) { return worded(*n.parts[i], w); };
+    switch (n.kind) {
+        case Node::constant:
+            if (const std::string* word = std::get_if<std::string>(&n.value.is)) return w.word(*word);
+            return n.value.is_number() ? number_apart(n.text) : n.text;
+        case Node::name: return w.name({n.word, n.edit});
+        case Node::arithmetic: {
+            const auto sum = [](const Node& p) {
+                return p.kind == Node::arithmetic && (p.word == "+" || p.word == "-");
+            };
+            if (!sum(n) && (sum(*n.parts[0]) || sum(*n.parts[1]))) return n.text;  // it would need its brackets
+            return fmt::format("{} {} {}", part(0), n.word == "*" ? "×" : n.word, part(1));
+        }
+        case Node::comparison: return n.parts.size() == 2 ? w.compared(n.signs[0], part(0), part(1)) : n.text;
+        default: return n.text;
+    }
+}
+
 }  // namespace
 
 Expression Expression::parse(std::string_view text) {
@@ -331,6 +358,10 @@ std::vector<Expression::Name> Expression::names() const {
     std::vector<Name> out;
     if (root_) collect(*root_, out);
     return out;
+}
+
+std::string Expression::worded(const Wording& wording) const {
+    return root_ ? lessons::worded(*root_, wording) : std::string();
 }
 
 std::vector<Expression> Expression::conditions() const {

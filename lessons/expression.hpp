@@ -35,6 +35,15 @@ public:
     /// The terms of a chain of `and`: the expression itself where there is none.
     std::vector<Expression> conditions() const;
 
+    /// How the parts of an expression are put for a reader.
+    struct Wording {
+        std::function<std::string(const Name&)> name;         ///< a quantity
+        std::function<std::string(const std::string&)> word;  ///< of "math"
+        std::function<std::string(std::string_view sign, const std::string&, const std::string&)> compared;
+    };
+    /// The expression in words, numbers with their units apart; what is no arithmetic or comparison as it is written.
+    std::string worded(const Wording& wording) const;
+
     struct Node;
 
 private:

@@ -8,6 +8,8 @@
 
 #include "lessons/edit.hpp"
 #include "lessons/figures.hpp"
+#include "lessons/goal.hpp"
+#include "lessons/messages.hpp"
 #include "lessons/phrases.hpp"
 #include "sim/text.hpp"
 
@@ -49,26 +51,6 @@ std::string miss(double said, double expected) {
 }
 
 }  // namespace
-
-std::string values_of(const Expression& condition, const std::string& scene, const Scenes& scenes, Model& model) {
-    const auto unit_beside = [&](Unit unit) {  // of the first number with a unit of that kind
-        const std::string& text = condition.text();
-        for (std::size_t at = 0; (at = text.find_first_of("0123456789", at)) != text.npos;) {
-            const std::size_t from = text.find_first_not_of("0123456789.", at);
-            if (from == text.npos) break;
-            at = std::min(text.find_first_of(" )<>=", from), text.size());
-            const std::string name = text.substr(from, at - from);
-            if (const Value* worth = find_unit(name); worth && worth->unit == unit) return name;
-        }
-        return std::string();
-    };
-    std::string out;
-    for (const Expression::Name& n : condition.names()) {
-        const Value v = model.quantity(n.name, n.edit, scene, scenes);
-        out += (out.empty() ? "" : ", ") + n.name + " = " + to_text(v, v.is_number() ? unit_beside(v.unit) : "");
-    }
-    return out;
-}
 
 Judgement judge(const Question& q, const std::string& scene, const Scenes& scenes, Model& model) {
     Judgement j;
@@ -254,14 +236,11 @@ Feedback Walk::judged(const Given& given) const {
         const std::string after = whole ? given.text : edited(scene(), given.text, model_->devices());
         const sim::Report& r = model_->report(after);
         if (!r.fit.ok()) {
-            add(say(Phrase::does_not_fit, l, r.fit.why));
+            add(say(Phrase::does_not_fit, l, translated(r.fit.why, l)));
             return f;
         }
-        for (const Expression& c : q.goal.conditions()) {
-            const bool met = model_->value(c, after, lesson_->scenes).truth();
-            add(say(met ? Phrase::goal_met : Phrase::goal_missed, l, c.text(),
-                    values_of(c, after, lesson_->scenes, *model_)));
-        }
+        for (const Condition& c : conditions_of(q.goal, scene(), after, lesson_->scenes, *model_, l))
+            add(say(c.met ? Phrase::goal_met : Phrase::goal_missed, l, c.text, c.now));
         return f;
     }
     const Judgement j = judge(q, scene(), lesson_->scenes, *model_);

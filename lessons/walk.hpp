@@ -53,9 +53,6 @@ struct Judgement {
 /// Judges a question in a scene. BadInput where an expression has no value there.
 Judgement judge(const Question& q, const std::string& scene, const Scenes& scenes, Model& model);
 
-/// "need = 144 KiB": the quantities of a condition, each in the unit that the condition has beside it.
-std::string values_of(const Expression& condition, const std::string& scene, const Scenes& scenes, Model& model);
-
 class Walk {
 public:
     /// Both must outlive it. A kept state is made to fit the lesson as it is now, and its answers are judged anew.

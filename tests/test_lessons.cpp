@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kernels/glass/faults.hpp"
+#include "lessons/goal.hpp"
 #include "lessons/journal.hpp"
 #include "lessons/lint.hpp"
 #include "sim/error.hpp"
@@ -189,13 +190,14 @@ TEST_CASE("lessons: an answer that cannot be read changes nothing, a wrong one m
 
 TEST_CASE("lessons: what a goal asks is told in the goal's own unit") {
     const std::string scene = "scratchpad 2048x2048x2048 f32 forward fused tile 64x64x64";
-    CHECK(values_of(Expression::parse("need <= 48KiB"), scene, {}, model()) == "need = 48 KiB");
-    const std::string bytes = values_of(Expression::parse("dram < 600MB"), scene, {}, model());
-    CHECK(bytes.ends_with(" MB"));
-    CHECK(values_of(Expression::parse("dram < 0.5 * dram[tile 128x64x64]"), scene, {}, model()).find("GB") !=
-          std::string::npos);
-    CHECK(values_of(Expression::parse("ceiling == \"math\" and flops <= 20GFLOP"), scene, {}, model()) ==
-          "ceiling = math, flops = 17.2 GFLOP");
+    const auto now = [&](const char* goal, std::size_t i = 0) {
+        return conditions_of(Expression::parse(goal), scene, scene, {}, model(), Language::en).at(i).now;
+    };
+    CHECK(now("need <= 48KiB") == "48 KiB");
+    CHECK(now("dram < 600MB").ends_with(" MB"));
+    CHECK(now("dram < 0.5 * dram[tile 128x64x64]").find("GB, DRAM bytes with tile 128x64x64 = ") != std::string::npos);
+    CHECK(now("ceiling == \"math\" and flops <= 20GFLOP", 0) == "math");
+    CHECK(now("ceiling == \"math\" and flops <= 20GFLOP", 1) == "17.2 GFLOP");
 }
 
 TEST_CASE("lessons: a challenge lets only its words be changed, and takes a whole scene too") {
