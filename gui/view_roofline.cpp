@@ -102,6 +102,9 @@ void draw_roofline(Lab& lab) {
     const sim::Device& d = lab.document.device();
     const double peak = d.peak_flops(a->report.experiment.dense.dtype);
     const double spec = d.dram.bandwidth_spec.or_else(d.dram.bandwidth.or_else(0));
+    // The bound grants the highest clock, of which a datasheet's peak knows nothing.
+    const double granted = roof_point(static_cast<double>(a->report.flops), 1, a->report.bound.math_us).rate;
+    const bool higher = std::isfinite(granted) && granted > 1.001 * peak;
     const std::vector<Point> all = points(lab, *a);
     if (!(peak > 0) || !(spec > 0)) {
         hint(tr(Str::no_roof));
@@ -153,17 +156,18 @@ void draw_roofline(Lab& lab) {
     view = ImPlot::GetPlotLimits();
     const ImVec2 low = ImPlot::GetPlotPos(), size = ImPlot::GetPlotSize(), high{low.x + size.x, low.y + size.y};
 
-    const auto roof = [&](const char* id, double bandwidth, float weight, float alpha) {
-        const double xs[] = {view.X.Min, peak / bandwidth, std::max(view.X.Max, peak / bandwidth)};
-        const double ys[] = {view.X.Min * bandwidth, peak, peak};
+    const auto roof = [&](const char* id, double bandwidth, double flat, float weight, float alpha) {
+        const double xs[] = {view.X.Min, flat / bandwidth, std::max(view.X.Max, flat / bandwidth)};
+        const double ys[] = {view.X.Min * bandwidth, flat, flat};
         ImPlotSpec line;
         line.LineColor = ImGui::ColorConvertU32ToFloat4(with_alpha(colours().text, alpha));
         line.LineWeight = weight;
         ImPlot::PlotLine(id, xs, ys, 3, line);
     };
-    roof("##spec", spec, 2, 0.9f);
+    roof("##spec", spec, peak, 2, 0.9f);
     if (d.dram.bandwidth.known() && d.dram.bandwidth.value != spec)
-        roof("##measured", d.dram.bandwidth.value, 1.2f, 0.45f);
+        roof("##measured", d.dram.bandwidth.value, peak, 1.2f, 0.45f);
+    if (higher) roof("##granted", spec, granted, 1.2f, 0.45f);
 
     ImDrawList& list = *ImPlot::GetPlotDrawList();
     ImPlot::PushPlotClipRect();
@@ -172,15 +176,20 @@ void draw_roofline(Lab& lab) {
                  foot = ImPlot::PlotToPixels(view.X.Min, view.X.Min * spec);
     labels.keep_clear_of_line(foot, knee);
     labels.keep_clear_of_line(knee, {std::max(high.x, knee.x), knee.y});
+    const float top = higher ? ImPlot::PlotToPixels(granted / spec, granted).y : knee.y;
+    if (higher) labels.keep_clear_of_line({knee.x, top}, {std::max(high.x, knee.x), top});
     draw_points(all, labels);
     // Above a roof nothing can be, so that is where its name goes; below it where a point's label took that place.
     const float line = ImGui::GetTextLineHeight(), gap = em(0.5f);
     const auto width_of = [](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; };
-    const std::string flat =
-        say(Str::roof_math, sim::format_flops(peak), sim::to_string(a->report.experiment.dense.dtype));
+    std::string flat = say(Str::roof_math, sim::format_flops(peak), sim::to_string(a->report.experiment.dense.dtype));
+    if (higher)
+        if (const std::string both = say(Str::roof_clock, flat, sim::format_flops(granted));
+            width_of(both) < 0.7f * (high.x - std::max(low.x, knee.x)))
+            flat = both;
     std::vector<ImVec2> corners;
     for (const float y :
-         {knee.y - 1.3f * line, knee.y - 2.4f * line, knee.y - 3.5f * line, knee.y + 0.3f * line, knee.y + 1.4f * line})
+         {top - 1.3f * line, top - 2.4f * line, top - 3.5f * line, knee.y + 0.3f * line, knee.y + 1.4f * line})
         for (float x = high.x - width_of(flat) - gap; x > std::max(low.x, knee.x - gap); x -= em(1))
             corners.push_back({x, y});
     labels.place_at(corners, flat, colours().dim);
