@@ -220,8 +220,8 @@ void draw_strips(ImDrawList& list, const std::vector<Matrix>& ms, const sim::Ker
     outline(list, at_least(ms[2].tile(row, col), 3), colours().text, selected ? 1.5f : 2.0f);
 }
 
-/// Moves the selection by mouse and arrow keys; the map is one item.
-void select(Lab& lab, const std::vector<Matrix>& ms, ImGuiID id) {
+/// Moves the selection by mouse and arrow keys, and the walk to it by a double click or Enter; the map is one item.
+void select(Lab& lab, const Analysis& a, int kernel, const std::vector<Matrix>& ms, ImGuiID id) {
     const Matrix& out = ms.back();
     sim::Scene::Selection s = lab.document.scene().select;
     const bool selected = s.operand == sim::to_string(out.operand);
@@ -229,6 +229,11 @@ void select(Lab& lab, const std::vector<Matrix>& ms, ImGuiID id) {
         s = {std::string(sim::to_string(out.operand)), std::clamp<i64>(row, 0, out.row_tiles() - 1),
              std::clamp<i64>(col, 0, out.col_tiles() - 1)};
         lab.document.look(lab.document.scene().step, s);
+    };
+    const bool walks = lab.is_current() && a.kernels[static_cast<std::size_t>(kernel)].matmul;
+    const auto go = [&] {
+        const sim::TileIndex there{std::min(s.row, out.row_tiles() - 1), std::min(s.col, out.col_tiles() - 1)};
+        lab.set_step(sim::first_step(a.report.experiment, lab.document.device(), a.kernels, kernel, there));
     };
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const auto inside = [&](const Matrix& m) {
@@ -242,8 +247,11 @@ void select(Lab& lab, const std::vector<Matrix>& ms, ImGuiID id) {
                 static_cast<i64>((mouse.y - m.at.low.y) / m.at.height() * static_cast<float>(m.rows)) / m.tile_rows;
             const i64 col =
                 static_cast<i64>((mouse.x - m.at.low.x) / m.at.width() * static_cast<float>(m.cols)) / m.tile_cols;
-            ImGui::SetTooltip("%s", say(Str::tile_of, m.name(), row, col, m.row_tiles(), m.col_tiles()).c_str());
+            std::string tip = say(Str::tile_of, m.name(), row, col, m.row_tiles(), m.col_tiles());
+            if (&m == &out && walks) tip += std::string("\n") + tr(Str::tile_go);
+            ImGui::SetTooltip("%s", tip.c_str());
             if (&m == &out && ImGui::IsMouseClicked(0)) choose(row, col);
+            if (&m == &out && walks && ImGui::IsMouseDoubleClicked(0)) go();
         }
     if (!ImGui::IsItemFocused()) return;
     constexpr std::array<std::array<int, 3>, 4> arrows = {{{ImGuiKey_LeftArrow, 0, -1},
@@ -256,6 +264,8 @@ void select(Lab& lab, const std::vector<Matrix>& ms, ImGuiID id) {
             choose(selected ? s.row + down : 0, selected ? s.col + right : 0);
     }
     if (!selected) return;
+    ImGui::SetKeyOwner(ImGuiKey_Enter, id);
+    if (walks && ImGui::IsKeyPressed(ImGuiKey_Enter, 0, id)) go();
     ImGui::SetKeyOwner(ImGuiKey_Escape, id);  // the first Escape lets go of the tile, the next one of the map
     if (ImGui::IsKeyPressed(ImGuiKey_Escape, 0, id)) lab.document.look(lab.document.scene().step, {});
 }
@@ -313,7 +323,7 @@ void map(Lab& lab, const Analysis& a, const sim::StepState& s, float height) {
     const ImGuiID id = ImGui::GetItemID();
     const Rect box{{at.x, at.y + gap_between()}, {at.x + width, at.y + height}};
     const std::vector<Matrix> ms = lay_out(k, box);
-    select(lab, ms, id);
+    select(lab, a, s.kernel, ms, id);
     ImDrawList& list = *ImGui::GetWindowDrawList();
     list.PushClipRect(at, {box.high.x + 2, box.high.y + 2}, true);
     for (const Matrix& m : ms) draw_matrix(list, m, lab.strength(m.operand));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/count_gpu.hpp"
+#include "sim/gpu_work.hpp"
 #include "sim/replay.hpp"
 
 namespace sim {
@@ -135,6 +136,35 @@ i64 step_count(const std::vector<Kernel>& kernels) {
     i64 steps = 0;
     for (const Kernel& k : kernels) steps += k.row_tiles() * k.col_tiles() * k.k_steps() * k.batch;
     return steps;
+}
+
+i64 first_step(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, int kernel, TileIndex tile) {
+    const auto which = static_cast<std::size_t>(kernel);
+    const Kernel& k = kernels[which];
+    i64 now = 1 + step_count({kernels.begin(), kernels.begin() + kernel});
+    if (d.kind != DeviceKind::gpu) {
+        i64 local = 0;
+        for (const Axis a : loop_order(k, e.order))
+            local = local * axis_trips(k, a) + (a == Axis::rows ? tile.row : a == Axis::cols ? tile.col : 0);
+        return now + local;
+    }
+    const GpuWork work(k, e.raster, e.cluster, slots_of(e, d, kernels)[which]);
+    const auto has = [&](const Cta& c) { return c.row == tile.row && c.col == tile.col; };
+    for (i64 i = 0; i < work.shared; ++i)
+        if (has(work.at(i))) return now;
+    now += work.shared * work.steps;
+    for (i64 wave = work.shared; wave < work.items; wave += work.slots) {
+        i64 steps = 0, ahead = 0;  // in lockstep: of the whole wave; CTAs that do theirs before
+        for (i64 i = wave; i < std::min(work.items, wave + work.slots); ++i) {
+            const Cta c = work.at(i);
+            if (c.idle) continue;
+            if (has(c)) return now + ahead;
+            ++ahead;
+            steps += c.k_end - c.k_begin;
+        }
+        now += steps;
+    }
+    return now - 1;  // the last step: no such tile
 }
 
 StepState step_at(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, i64 n) {

@@ -34,5 +34,8 @@ struct StepState {
 i64 step_count(const std::vector<Kernel>& kernels);
 /// State after step `n` (clamped to 0..step_count). GPUs replay from the start, so cost grows with n.
 StepState step_at(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, i64 n);
+/// The first step that works on an output tile of a matmul of the plan (indices within its grid). Of the tiles that
+/// stream-K shares out: the first step of them all.
+i64 first_step(const Experiment& e, const Device& d, const std::vector<Kernel>& kernels, int kernel, TileIndex tile);
 
 }  // namespace sim

@@ -171,6 +171,16 @@ TEST_CASE("a tile is selected by mouse and moved by the arrow keys, and Escape l
     robot.key(ImGuiKey_UpArrow);
     robot.key(ImGuiKey_UpArrow);  // stops at the edge
     CHECK(select == sim::Scene::Selection{"y", 0, 2});
+    robot.key(ImGuiKey_Enter);  // the walk goes there, and with it every view
+    robot.lab->finish_work();
+    REQUIRE(robot.lab->step());
+    CHECK(robot.lab->step()->tile.row == 0);
+    CHECK(robot.lab->step()->tile.col == 2);
+    const sim::i64 there = robot.lab->document.scene().step;
+    CHECK(there > 1);
+    robot.lab->set_step(0);
+    for (int i = 0; i < 2; ++i) robot.screen.click({y.x + 8, y.w + 12});  // within the time of a double click
+    CHECK(robot.lab->document.scene().step == 1);
     robot.key(ImGuiKey_Escape);
     CHECK(select == sim::Scene::Selection{});
     CHECK_FALSE(robot.lab->document.can_undo());

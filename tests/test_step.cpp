@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <map>
+
 #include "sim/count.hpp"
 #include "sim/step.hpp"
 #include "tests/random_experiment.hpp"
@@ -50,6 +53,30 @@ TEST_CASE("each step's touches are the difference to the step before") {
             REQUIRE(s.dram_read_bytes == read);
             REQUIRE(s.dram_write_bytes == written);
         }
+    }
+}
+
+TEST_CASE("the first step of an output tile is the first that works on it") {
+    for (const char* text : {"scratchpad 70x50x90 f32 forward unfused tile 16x16x32 order kmn",
+                             "tpu-v5e 300x256x384 f32 dgrad fused tile 128x128x128 order knm",
+                             "h100-sxm5 900x700x200 bf16 forward fused tile 128x128x64 raster grouped:2 sms 5",
+                             "h100-sxm5 900x700x200 bf16 wgrad unfused tile 64x64x64 cluster 2x1 sms 6",
+                             "h100-sxm5 500x500x512 bf16 forward fused tile 128x128x64 schedule split_k:2 sms 3",
+                             "t4 200x150x64 f32 forward fused tile 32x32x8 ctas 1"}) {
+        CAPTURE(text);
+        const Experiment e = parse_experiment(text, tests::catalogue());
+        const Device& d = tests::catalogue().at(e.device);
+        const auto kernels = plan(e);
+        REQUIRE_MESSAGE(fit(e, d, kernels).ok(), fit(e, d, kernels).why);
+        std::map<std::array<i64, 3>, i64> first;  // kernel, row, column
+        for (i64 n = 1; n <= step_count(kernels); ++n) {
+            const StepState s = step_at(e, d, kernels, n);
+            first.try_emplace({s.kernel, s.tile.row, s.tile.col}, n);
+        }
+        for (const auto& [tile, n] : first)
+            if (kernels[static_cast<std::size_t>(tile[0])].matmul)
+                CHECK(first_step(e, d, kernels, static_cast<int>(tile[0]), {tile[1], tile[2]}) == n);
+        CHECK(first.size() > 8);
     }
 }
 
