@@ -28,7 +28,10 @@ std::string machines(const std::vector<sim::Trial>& trials, sim::Engine engine) 
 std::string accuracy_markdown(const std::vector<sim::Trial>& trials, const sim::Validation& v) {
     const auto by_source = sim::leave_one_out(trials, sim::HeldOut::source);
     const auto by_device = sim::leave_one_out(trials, sim::HeldOut::device);
-    const sim::Summary& all = v.summary.at("all");
+    if (v.summary.empty()) return std::string(nothing_predicted) + '\n';
+    const auto all_of_it = v.summary.find("all");
+    const bool tiled = all_of_it != v.summary.end();
+    const sim::Summary all = tiled ? all_of_it->second : sim::Summary{};
 
     std::string out =
         "| rows with a tile | rows | mean | median | p95 | source held out | device held out | roofline alone |\n"
@@ -38,7 +41,7 @@ std::string accuracy_markdown(const std::vector<sim::Trial>& trials, const sim::
         out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", name, s.time.rows, share(s.time.mape),
                            share(s.time.median_ape), share(s.time.p95_ape), source, device, share(s.roofline.mape));
     };
-    line("all", all, "", "");
+    if (tiled) line("all", all, "", "");
     for (std::size_t i = 0; i < by_source.size(); ++i) {
         const sim::EngineError& e = by_source[i];
         line(fmt::format("{} ({})", to_string(e.engine), machines(trials, e.engine)),
@@ -48,6 +51,7 @@ std::string accuracy_markdown(const std::vector<sim::Trial>& trials, const sim::
         out += fmt::format("| (rows without a tile) | {} | {} | {} | {} | | | {} |\n", library->second.time.rows,
                            share(library->second.time.mape), share(library->second.time.median_ape),
                            share(library->second.time.p95_ape), share(library->second.roofline.mape));
+    if (!tiled) out += fmt::format("\n{}\n", no_tiled_row);
     if (all.choice) {
         const sim::ChoiceSummary& c = *all.choice;
         out += fmt::format(

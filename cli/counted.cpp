@@ -28,9 +28,11 @@ std::string levels_text(const sim::Report& r, const sim::Device& d, const kernel
         const sim::LevelTraffic& t = r.traffic.at(level);
         if (!t.present && !got) return;
         const std::string name = level_name(d, level);
-        table.row({name, "read", least ? bytes(least) : "-", bytes(t.total().read_bytes),
-                   got ? bytes(got->read_bytes) : "-"});
-        table.row({"", into, "", bytes(t.total().write_bytes), got ? bytes(got->write_bytes) : "-"});
+        const i64 read = t.total().read_bytes, written = t.total().write_bytes;
+        table.row({name, "read", "", bytes(read), got ? bytes(got->read_bytes) : "-"});
+        table.row({"", into, "", bytes(written), got ? bytes(got->write_bytes) : "-"});
+        table.row({"", "all", least ? bytes(least) : "-", bytes(read + written),
+                   got ? bytes(got->read_bytes + got->write_bytes) : "-"});
     };
     rows(sim::Level::dram, r.bound.dram_bytes, c.dram ? &*c.dram : nullptr, "written");
     rows(sim::Level::l2, r.bound.l2_bytes, &c.l2, "written");

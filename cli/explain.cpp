@@ -78,7 +78,7 @@ std::string rivals(const std::vector<MeasuredGroup>& groups, int width) {
 /// The parts asked for by an option, alone; empty where none was.
 std::string parts(const Arguments& arguments, const sim::Report& r, const sim::Catalogue& devices, int width) {
     const sim::Device& d = devices.at(r.experiment.device);
-    const std::optional<int> step = arguments.count("--step");
+    const std::string* step = arguments.value("--step");
     std::string out;
     for (const char* part : {"--formulas", "--rows", "--timeline", "--tiles", "--step"})
         for (const char* page : {"--claim", "--backend"})
@@ -86,7 +86,7 @@ std::string parts(const Arguments& arguments, const sim::Report& r, const sim::C
                 throw sim::BadInput(fmt::format("{} with {}: expected one of them", page, part));
     if (arguments.has("--formulas")) out += formulas_text(r, d, width);
     if (arguments.has("--rows")) out += onset_text(r.experiment, devices, width);
-    const bool inside = arguments.has("--timeline") || arguments.has("--tiles") || step;
+    const bool inside = arguments.has("--timeline") || arguments.has("--tiles") || step != nullptr;
     if (inside && !r.fit.ok()) return out + paragraphs("Does not fit", {r.fit.why}, width);
     if (arguments.has("--timeline")) out += timeline_text(r, d);
     if (arguments.has("--tiles")) out += tiles_text(r.experiment, d);

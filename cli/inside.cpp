@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "sim/formula.hpp"
 #include "sim/onset.hpp"
 #include "sim/residency.hpp"
+#include "sim/text.hpp"
 #include "sim/timeline.hpp"
 
 namespace cli {
@@ -90,10 +92,14 @@ std::string timeline_text(const sim::Report& r, const sim::Device& d) {
     return out;
 }
 
-std::string step_text(const sim::Experiment& e, const sim::Device& d, i64 n) {
+std::string step_text(const sim::Experiment& e, const sim::Device& d, const std::string& asked) {
+    i64 n = 0;
+    const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), n);
+    const bool number = error == std::errc() && end == asked.data() + asked.size();
     const std::vector<sim::Kernel> kernels = sim::plan(e);
     const sim::StepState s = sim::step_at(e, d, kernels, n);
-    if (s.step != n) throw sim::BadInput(fmt::format("--step {}: expected 0 to {}", n, s.steps));
+    if (!number || s.step != n)
+        throw sim::BadInput(fmt::format("--step {}: expected a whole number from 0 to {}", sim::quote(asked), s.steps));
     std::string out = fmt::format("\nStep {} of {}", grouped(s.step), grouped(s.steps));
     if (s.step > 0 && s.kernel < static_cast<int>(kernels.size())) {
         const sim::Kernel& k = kernels[static_cast<std::size_t>(s.kernel)];

@@ -11,8 +11,8 @@ namespace cli {
 std::string formulas_text(const sim::Report& r, const sim::Device& d, int width);
 /// The predicted time laid out: what each lane of each kernel does and when.
 std::string timeline_text(const sim::Report& r, const sim::Device& d);
-/// Step `n` (clamped): its tile requests and what became of them, and what lies on chip after it.
-std::string step_text(const sim::Experiment& e, const sim::Device& d, sim::i64 n);
+/// The step whose number was asked for, 0 = before anything; BadInput names the range. Its tile requests and what became of them, and what lies on chip after it.
+std::string step_text(const sim::Experiment& e, const sim::Device& d, const std::string& asked);
 /// The number of each output tile in the order in which they are taken, for the tiles that fit a page.
 std::string tiles_text(const sim::Experiment& e, const sim::Device& d);
 /// From how many rows on fusing, the tile and the raster matter.

@@ -94,7 +94,7 @@ bool step_through(lessons::Walk& walk, Oracle& oracle, lessons::Journal& journal
             } else if (line == "show" && walk.asks() && teaches) {
                 tell(walk.show(), hidden);
             } else if (!open) {
-                out << wrap(lessons::phrase(Phrase::prompt_next, l), width, 2, 2);
+                throw sim::BadInput(fmt::format("{}: nothing is asked here", sim::quote(line)));  // the prompt follows
             } else {
                 const bool unsure = line.ends_with('?') || line.ends_with("？");
                 if (unsure) line.resize(line.size() - (line.ends_with('?') ? 1 : std::string_view("？").size()));

@@ -59,12 +59,11 @@ int run(const Arguments& arguments, Session& session) {
     session.out() << '\n' << table.text(2) << '\n';
     const bool falls = steps.back().fused < steps.front().fused || steps.size() < 2;
     constexpr double tolerance = 1e-3;  // rounding, over the steps that it is carried through
-    session.out() << wrap(fmt::format("The loss {} and the two paths are {} apart at most.",
-                                      falls ? fmt::format("falls to {} of where it began",
-                                                          percent(steps.back().fused / steps.front().fused, false))
-                                            : "does not fall",
-                                      fmt::format("{:.1e}", most)),
-                          width);
+    const std::string loss = steps.size() < 2 ? "One step shows no fall of the loss; more --steps do."
+                             : falls          ? fmt::format("The loss falls to {} of where it began.",
+                                                            percent(steps.back().fused / steps.front().fused, false))
+                                              : "The loss does not fall.";
+    session.out() << wrap(fmt::format("{} The two paths are {:.1e} apart at most.", loss, most), width);
     return falls && most < tolerance ? done : our_fault;
 }
 

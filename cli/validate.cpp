@@ -96,6 +96,8 @@ void each_group(const std::map<std::string, sim::Summary>& groups, const sim::Ca
 }
 
 std::string summary_text(const std::map<std::string, sim::Summary>& groups, const sim::Catalogue& devices, int width) {
+    if (groups.empty())
+        return heading("Absolute error of the predicted time") + wrap(std::string(nothing_predicted), width, 2, 2);
     Table table("lrrrrrr");
     table.row({"", "rows", "mean", "median", "p95", "bias", "roofline"});
     each_group(
@@ -164,6 +166,7 @@ std::string choice_text(const std::map<std::string, sim::Summary>& groups, const
 }
 
 std::string coverage_text(const std::vector<sim::CoverageRow>& coverage, int width) {
+    if (coverage.empty()) return "";
     Table table("llllrr");
     table.row({"pass", "fusion", "engine", "device", "times", "bytes"});
     for (const sim::CoverageRow& c : coverage)
@@ -200,18 +203,23 @@ std::string constants_text(const std::vector<sim::ValidatedRow>& rows, int width
 
 /// The error with each term of the time model left out, and nothing fitted anew.
 std::string ablation_text(const std::vector<sim::Trial>& trials, int width) {
+    constexpr std::string_view title = "Rows with a tile, a term left out";
+    const double whole = sim::tile_mape(trials, {});
+    if (std::isnan(whole)) return heading(title) + wrap(std::string(no_tiled_row), width, 2, 2);
     Table table("lrl");
     table.row({"without", "mean", ""});
-    table.row({"(nothing)", percent(sim::tile_mape(trials, {}), false), ""});
+    table.row({"(nothing)", percent(whole, false), ""});
     for (const sim::TimeTermInfo& term : sim::time_terms())
         table.row({std::string(term.name),
                    percent(sim::tile_mape(trials, sim::TimeModel::without({std::string(term.name)})), false),
                    std::string(term.what)});
-    return heading("Rows with a tile, a term left out") + table.text(2, width);
+    return heading(title) + table.text(2, width);
 }
 
 /// The error on sources or devices that the engine constants were not fitted on.
 std::string held_out_text(const std::vector<sim::Trial>& trials, int width) {
+    if (sim::leave_one_out(trials, sim::HeldOut::source).empty())
+        return heading("Leave one source or device out") + wrap(std::string(no_tiled_row), width, 2, 2);
     std::string out;
     for (const sim::HeldOut what : {sim::HeldOut::source, sim::HeldOut::device}) {
         const std::string_view part = what == sim::HeldOut::source ? "source" : "device";

@@ -164,7 +164,12 @@ Given Walk::read(std::string_view said) const {
     };
     if (q.kind == Question::number) {
         const Value v = parse_number(g.text, q.unit);
-        g.right = agrees(v, *judge(q, scene(), lesson_->scenes, *model_).expect, q.tolerance);
+        const Value expect = *judge(q, scene(), lesson_->scenes, *model_).expect;
+        // What is asked for is an amount: less than none is no answer, nor is none where answers are judged by ratio.
+        const std::string unit = q.unit.empty() ? std::string() : say(Phrase::in_unit, l, q.unit);
+        if (expect.number() > 0 && v.number() <= 0) throw refuse(say(Phrase::expect_above_zero, l, unit));
+        if (expect.number() == 0 && v.number() < 0) throw refuse({});
+        g.right = agrees(v, expect, q.tolerance);
         return g;
     }
     if (q.kind == Question::reach) {
@@ -176,6 +181,9 @@ Given Walk::read(std::string_view said) const {
             after = sim::to_string(sim::parse_experiment(whole ? g.text : edited(scene(), g.text, devices), devices),
                                    devices);
         } catch (const sim::BadInput& e) {
+            const bool lone = std::all_of(g.text.begin(), g.text.end(),
+                                          [](char c) { return std::isalpha(static_cast<unsigned char>(c)); });
+            if (lone && std::find(q.may.begin(), q.may.end(), g.text) == q.may.end()) throw refuse({});
             throw refuse(e.what());
         }
         const auto now = words_of(after, devices);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "cli/cli.hpp"
@@ -286,7 +287,11 @@ TEST_CASE("cli: what does not fit says why and exits 3") {
 
 TEST_CASE("cli: explain's parts refuse what they would leave out, and steps that are not") {
     check_refused({"explain", seed, "--formulas", "--claim", "1ms"}, 2, {"--claim", "--formulas"});
-    check_refused({"explain", seed, "--step", "99999999"}, 2, {"--step 99999999", "expected"});
+    check_refused({"explain", seed, "--step", "99999999"}, 2,
+                  {"--step \"99999999\": expected a whole number from 0 to "});
+    for (const char* none : {"-1", "1.5", "x", "99999999999999999999"})  // one rule for all
+        check_refused({"explain", seed, "--step", none}, 2, {none, "expected a whole number from 0 to "});
+    check_has(ask({"explain", seed, "--step", "0"}).out, {"Step 0 of", "nothing has been asked for yet"});
     const Answer first = ask({"explain", "h200-sxm 1024x1024x1024 bf16 forward fused", "--step", "5"});
     CHECK(has(first.out, "wave 1"));
     CHECK_FALSE(has(ask({"explain", seed, "--formulas"}).out, "__"));  // no GPU profiler's metrics on a TPU
@@ -439,6 +444,14 @@ TEST_CASE("cli: run under glass shows bound, predicted and counted, and where th
     check_has(a.out,
               {"bound  predicted  counted", "Every CTA ran", "every element", "No race", "04_register_tile.cuh:"});
     CHECK(a.out.find("bound") < a.out.find("predicted"));
+    std::istringstream lines(a.out);
+    for (std::string line; std::getline(lines, line);) {  // the bound of both directions stands beside both together
+        std::istringstream words(line);
+        std::vector<std::string> word{std::istream_iterator<std::string>(words), {}};
+        if (word.size() < 2) continue;
+        if (word[1] == "read" && word[0] != "bytes") CHECK(word.size() == 6);
+    }
+    CHECK(has(a.out, " all "));
     const Answer source = ask({"explain", e, "--backend", "glass"});
     CHECK(source.exit == cli::done);
     check_has(source.out, {"kernels/device/04_register_tile.cuh", "multiply_add(sum[i][j]", "wavefronts"});
@@ -446,10 +459,41 @@ TEST_CASE("cli: run under glass shows bound, predicted and counted, and where th
     check_refused({"explain", seed, "--backend", "glass"}, 4, {"tpu-v5e"});
 }
 
+TEST_CASE("cli: validate says in words that a file has nothing to sum up") {
+    const Folder folder;
+    const auto files = sim::embedded_measurements();
+    const auto at =
+        std::find_if(files.begin(), files.end(), [](const auto& f) { return f.name.ends_with("published.csv"); });
+    REQUIRE(at != files.end());
+    std::istringstream published{std::string(at->text)};
+    std::string text, line;
+    for (int rows = 0; rows <= 2; ++rows) {  // the head alone, then rows without a tile
+        std::getline(published, line);
+        text += line + '\n';
+        const std::string file = folder / "few.csv";
+        std::ofstream(file) << text;
+        for (const char* option : {"--markdown", "--ablate", "--loso", "--rows", "--json", "--strict"}) {
+            CAPTURE(rows);
+            CAPTURE(option);
+            const Answer a = ask({"validate", file, option});
+            CHECK(a.exit == cli::done);
+            CHECK(a.err.empty());
+            CHECK_FALSE(has(a.out, "nan"));
+            const std::string what = option;
+            if (what != "--json" && (rows == 0 || what == "--markdown" || what == "--ablate" || what == "--loso"))
+                CHECK(has(a.out, "there is nothing to sum up"));
+        }
+    }
+}
+
 TEST_CASE("cli: training under glass falls step for step with the unfused path") {
     const Answer a = ask({"train", "--backend", "glass", "--steps", "3"});
     CHECK(a.exit == cli::done);
     check_has(a.out, {"loss, fused", "loss, unfused", "The loss falls"});
+    const Answer one = ask({"train", "--backend", "glass", "--steps", "1"});
+    CHECK(one.exit == cli::done);
+    check_has(one.out, {"One step shows no fall of the loss"});
+    CHECK_FALSE(has(one.out, "100 %"));
     check_refused({"train", "--backend", "steel"}, 2, {"steel", "glass"});
 }
 

@@ -260,3 +260,19 @@ TEST_CASE("cli quiz: before the course no answer is judged, also by going back; 
         }
     }
 }
+
+TEST_CASE("cli lesson: what is no answer is refused in a line that says what may be typed") {
+    Home home;
+    const Answer look = ask({"lesson", "2", "--lang", "en", "--restart"}, "nonsense\n");
+    CHECK(has(look.out, "\"nonsense\": nothing is asked here"));
+    CHECK(has(ask({"lesson", "2", "--lang", "zh", "--restart"}, "nonsense\n").out, "\"nonsense\"：这里没有提问"));
+    for (const char* none : {"-5", "0", "-0.1 GB"}) {
+        const Answer a = ask({"lesson", "2", "--lang", "en", "--restart"}, "\nshow\n\n" + std::string(none) + "\n");
+        CHECK(has(a.out, "no answer here; expected a number"));
+        CHECK_FALSE(has(a.out, "too small"));
+    }
+    const std::string past = "show\n\n", challenge = '\n' + past + past + '\n' + past + past;
+    const Answer hint = ask({"lesson", "2", "--lang", "en", "--restart"}, challenge + "hint\n");
+    CHECK(has(hint.out, "\"hint\": words that change the scene: tile"));
+    CHECK_FALSE(has(hint.out, "expected a value after it"));
+}
