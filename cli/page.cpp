@@ -117,7 +117,6 @@ std::string subject_text(const sim::Report& r, const sim::Device& d, int width, 
         phrase(Phrase::comma, l) + operations_text(2.0 * matmuls * static_cast<double>(x.m) * static_cast<double>(x.n) *
                                                    static_cast<double>(x.k) * static_cast<double>(x.batch));
     std::string out = wrap(line, width, 2, 2);
-    if (e.tile.is_best()) return out;  // no tile fits, so there is no plan
     std::string cut;
     for (const sim::Kernel& k : sim::plan(e)) {
         if (!k.matmul) continue;
@@ -126,6 +125,7 @@ std::string subject_text(const sim::Report& r, const sim::Device& d, int width, 
         cut += k.k_steps() > 1 ? say(Phrase::page_k_steps, l, grouped(k.k_steps()), k.tile.bk)
                                : std::string(phrase(Phrase::page_k_step, l));
     }
+    if (cut.empty()) return out;  // no tile fits
     cut += d.kind == sim::DeviceKind::gpu ? say(Phrase::page_raster, l, to_string(e.raster))
                                           : say(Phrase::page_order, l, to_string(e.order));
     return out + wrap(cut, width, 2, 2);

@@ -6,7 +6,6 @@
 
 #include "cli/text.hpp"
 #include "lessons/phrases.hpp"
-#include "sim/direct.hpp"
 
 namespace cli {
 namespace {
@@ -15,28 +14,6 @@ namespace {
 bool same_layer(const sim::Experiment& a, const sim::Measurement& row) {
     return a.device == row.device && a.pass == row.pass && a.dense.m == row.m && a.dense.n == row.n &&
            a.dense.k == row.k && a.dense.batch == row.batch && a.dense.dtype == row.dtype;
-}
-
-/// Whether a row ran what is asked about. A double buffer is a pipeline of two stages; what one of the two leaves to the
-/// rules (0) is whatever the other says; a rung only names what engine, pipeline and access say.
-bool same_experiment(sim::Experiment row, const sim::Experiment& e) {
-    if (sim::direct_access(row) != sim::direct_access(e)) return false;
-    const auto buffered = [](const sim::Experiment& x) {
-        return x.pipeline == sim::Pipeline::double_buffered ? 2
-               : x.pipeline == sim::Pipeline::multistage    ? x.stages
-                                                            : 0;
-    };
-    if (buffered(row) > 0 && buffered(row) == buffered(e)) {
-        row.pipeline = e.pipeline;
-        row.stages = e.stages;
-    }
-    if (row.warps == 0 || e.warps == 0) row.warps = e.warps;
-    const sim::Shape2 unsaid{};
-    if (row.warp == unsaid || e.warp == unsaid) row.warp = e.warp;
-    if (row.thread == unsaid || e.thread == unsaid) row.thread = e.thread;
-    row.traits = e.traits;
-    row.rung = e.rung;
-    return row == e;
 }
 
 /// How it is done, without the layer that all these rows share: "fused tile 128x128x8192".
@@ -67,7 +44,7 @@ std::vector<MeasuredGroup> published(const sim::Experiment& e, const sim::Catalo
             std::string why;
             std::optional<sim::Experiment> theirs = sim::experiment_of(row, devices, why);
             if (!theirs) continue;
-            found.same = same_experiment(*theirs, e);
+            found.same = sim::same_experiment(*theirs, e);
             theirs->traits.clear();
             found.what = words_after_pass(*theirs, devices);
         } else {

@@ -26,8 +26,8 @@ Analysis analyse(const Analysis::Question& q, const Job& job) {
     a.report = sim::predict(q.experiment, *q.devices);
     const sim::Experiment& e = a.report.experiment;
     a.variants.push_back({e.fusion, a.report});
-    if (!e.tile.is_best()) {
-        a.kernels = sim::plan(e);
+    a.kernels = sim::plan(e);
+    if (!a.kernels.empty()) {
         a.steps = sim::step_count(a.kernels);
         a.walk = Walk(e, q.devices->at(e.device), a.kernels);
         for (sim::Fusion fusion : {sim::Fusion::unfused, sim::Fusion::fused}) {

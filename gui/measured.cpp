@@ -1,5 +1,7 @@
 #include "gui/measured.hpp"
 
+#include <algorithm>
+
 #include "sim/embedded.hpp"
 
 namespace gui {
@@ -34,12 +36,11 @@ std::vector<std::size_t> MeasuredRows::like(const sim::Experiment& e) const {
 }
 
 const MeasuredRow* MeasuredRows::of(const sim::Experiment& e) const {
-    const MeasuredRow* best = nullptr;
-    for (std::size_t i : like(e)) {
-        const MeasuredRow& r = rows_[i];
-        if (r.experiment.tile == e.tile && (!best || *r.row.time_us < *best->row.time_us)) best = &r;
-    }
-    return best;
+    std::vector<const MeasuredRow*> same;
+    for (std::size_t i : like(e))
+        if (sim::same_experiment(rows_[i].experiment, e)) same.push_back(&rows_[i]);
+    std::sort(same.begin(), same.end(), [](const auto* a, const auto* b) { return *a->row.time_us < *b->row.time_us; });
+    return same.empty() ? nullptr : same[same.size() / 2];
 }
 
 }  // namespace gui

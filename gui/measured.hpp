@@ -19,7 +19,7 @@ struct MeasuredRow {
 };
 
 class MeasuredRows {
-  public:
+public:
     /// Adds the rows of a CSV that the model can place; throws sim::BadInput when it is no such file.
     void add(std::string_view csv, std::string_view file_name, const sim::Catalogue& devices);
     void add(MeasuredRow row) { rows_.push_back(std::move(row)); }
@@ -31,10 +31,10 @@ class MeasuredRows {
     int left_out() const { return left_out_; }
     /// Indices of the rows of the same device, layer, pass and fusion, whatever their tile.
     std::vector<std::size_t> like(const sim::Experiment& e) const;
-    /// The fastest of those with exactly this tile too; null when there is none.
+    /// The median of the rows of this very experiment (sim::same_experiment); null when there is none.
     const MeasuredRow* of(const sim::Experiment& e) const;
 
-  private:
+private:
     std::vector<MeasuredRow> rows_;
     int left_out_ = 0;
 };

@@ -89,7 +89,7 @@ void rows_table(Lab& lab) {
     for (std::size_t i : like) {
         const MeasuredRow& m = lab.measured.rows()[i];
         const sim::Tile& t = m.experiment.tile;
-        const bool now = t == lab.document.experiment().tile;
+        const bool now = sim::same_experiment(m.experiment, lab.document.experiment());
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
         ImGui::PushID(static_cast<int>(i));

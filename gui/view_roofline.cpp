@@ -52,6 +52,10 @@ std::vector<Point> points(Lab& lab, const Analysis& a) {
         }
         all.push_back(p);
     }
+    // Where no tile is known there is no work to count yet, and zero has no place on a logarithmic axis.
+    std::erase_if(all, [](const Point& p) {
+        return !(p.at.intensity > 0 && p.at.rate > 0 && std::isfinite(p.at.intensity) && std::isfinite(p.at.rate));
+    });
     return all;
 }
 
@@ -120,7 +124,6 @@ void draw_roofline(Lab& lab) {
 
     double x0 = peak / spec, x1 = x0, y0 = peak, y1 = peak;
     for (const Point& p : all) {
-        if (!std::isfinite(p.at.intensity) || !std::isfinite(p.at.rate)) continue;
         x0 = std::min(x0, p.at.intensity);
         x1 = std::max(x1, p.at.intensity);
         y0 = std::min(y0, p.at.rate);

@@ -80,6 +80,11 @@ Map map_of(Lab& lab, const Sweep& sweep, Metric metric, bool only, const sim::Ex
         const MeasuredRow& m = lab.measured.rows()[i];
         const std::size_t down = place(0, m.experiment), across = place(1, m.experiment);
         if (down >= map.rows() || across >= map.cols() || (only && !alike(m.experiment, now, rest))) continue;
+        sim::Experiment there = now;  // with what a sweep may vary
+        there.tile = m.experiment.tile;
+        there.stages = m.experiment.stages;
+        there.raster = m.experiment.raster;
+        if (!sim::same_experiment(m.experiment, there)) continue;
         const MeasuredRow*& cell = map.measured_ones[down * map.cols() + across];
         if (!cell || *m.row.time_us < *cell->row.time_us) cell = &m;
     }

@@ -188,12 +188,15 @@ void keys(Lab& lab, ImGuiID id, bool waves) {
     }
 }
 
-void summary(Lab& lab, const sim::Prediction& p, const sim::Timeline& t) {
+void summary(Lab& lab, const Analysis& a, const sim::Timeline& t) {
+    const sim::Prediction& p = *a.report.predicted;
     const auto longest = std::max_element(t.kernels.begin(), t.kernels.end(),
-                                          [](const auto& a, const auto& b) { return a.us() < b.us(); });
+                                          [](const auto& x, const auto& y) { return x.us() < y.us(); });
     std::string text;
     if (p.waves) {
-        const sim::Lane& last = longest->lanes.back();
+        // What the prediction says of waves is of the first matmul.
+        const auto first = std::find_if(a.kernels.begin(), a.kernels.end(), [](const auto& k) { return k.matmul; });
+        const sim::Lane& last = t.kernels[static_cast<std::size_t>(first - a.kernels.begin())].lanes.back();
         text = say(Str::waves_of, fmt::format("{:.1f}", *p.waves), p.slots.value_or(0));
         if (!last.spans.empty() && last.spans.back().doing == Doing::idle)
             text += "; " + say(Str::tail_idle, last.units, sim::format_us(last.spans.back().us()));
@@ -245,7 +248,7 @@ void draw_timeline(Lab& lab) {
     }
     same_line_if_room(predicted_chip_width(a->report.predicted->validated));
     predicted_chip(a->report.predicted->validated);
-    summary(lab, *a->report.predicted, t);
+    summary(lab, *a, t);
 
     const float below = transport_height();
     if (ImGui::BeginChild("lanes", {0, std::max(em(4), ImGui::GetContentRegionAvail().y - below)},
@@ -290,6 +293,7 @@ void draw_timeline(Lab& lab) {
         keys(lab, ImGui::GetItemID(), gpu);
         axis({at.x + names, bottom}, width, t.time_us);
         ImGui::SetCursorScreenPos({at.x, bottom + line + em(0.7f)});
+        ImGui::Dummy({0, 0});  // the last item where a kernel has no close-up
 
         const sim::KernelTimeline& k = t.kernels[which];
         if (!k.close_up.empty()) {

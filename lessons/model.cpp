@@ -403,8 +403,7 @@ std::string Model::scene(std::string_view edit, const std::string& line, const S
 
 Value Model::of_report(std::string_view name, const std::string& line) {
     const sim::Report& r = report(line);
-    Case c{r, devices_.at(r.experiment.device), {}};
-    if (!r.experiment.tile.is_best()) c.plan = sim::plan(r.experiment);
+    const Case c{r, devices_.at(r.experiment.device), sim::plan(r.experiment)};
     if (name == "dram") return {c.dram(), in_bytes};
     for (const Row& row : rows())
         if (row.info.name == name) return row.of(c);

@@ -14,6 +14,7 @@ std::optional<Capacity> capacity(const Experiment& e, const Catalogue& devices, 
     if (d.kind != DeviceKind::gpu) return std::nullopt;
     const std::vector<Kernel> kernels = plan(e);
     const auto k = std::find_if(kernels.begin(), kernels.end(), [](const Kernel& x) { return x.matmul; });
+    if (k == kernels.end()) return std::nullopt;
     const double requests = static_cast<double>(k->row_tiles()) * static_cast<double>(k->col_tiles()) *
                             static_cast<double>(k->k_steps()) * static_cast<double>(k->left.size() + k->right.size());
     std::vector<Raster> rasters = {e.raster};

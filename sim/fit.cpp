@@ -56,7 +56,7 @@ CtaShape cta_shape(const Experiment& e, const Device&, const Kernel& k) {
                    : Shape2{static_cast<int>(std::min<i64>(t.bm, 8)), static_cast<int>(std::min<i64>(t.bn, 8))};
 
     const bool direct = direct_access(e) != Direct::no;  // a thread an output, nothing in SMEM
-    if (direct) c.thread = {1, 1};
+    if (direct || (!e.thread.rows && e.rung == "03_shared_tile")) c.thread = {1, 1};
     c.warp = e.warp.rows ? e.warp : usual_warp(e, t, c.thread);
 
     const i64 outputs = t.bm * t.bn;

@@ -57,6 +57,9 @@ const std::vector<Measurement>& committed_rows();
 /// The experiment a row describes: its `experiment` column if recorded, else built from its columns and traits (a row
 /// without a tile asks for "tile best" of a stated menu); nullopt with a reason when the model cannot say.
 std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue& devices, std::string& why);
+/// Whether a row's experiment ran what `e` asks for. A double buffer is a pipeline of two stages; what one of the two
+/// leaves to the rules (0) is whatever the other says; a GPU's rung only names what engine, pipeline and access say.
+bool same_experiment(Experiment row, const Experiment& e);
 /// The words of a row that its experiment could not take over or the model does not read, as "column value".
 std::vector<std::string> unread_words(const Measurement& row, const Experiment& e);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/direct.hpp"
 #include "sim/fit.hpp"
 #include "sim/measurement.hpp"
 #include "sim/text.hpp"
@@ -224,6 +225,24 @@ std::optional<Experiment> experiment_of(const Measurement& row, const Catalogue&
     if (d->kind == DeviceKind::gpu && !row.stages && row.has_tile() && e.pipeline != Pipeline::none)
         take_stages_that_fit(e, *d);
     return read_back(to_string(e, devices), devices, "", why);  // what no line of text could say is no experiment
+}
+
+bool same_experiment(Experiment row, const Experiment& e) {
+    if (direct_access(row) != direct_access(e)) return false;
+    const auto buffered = [](const Experiment& x) {
+        return x.pipeline == Pipeline::double_buffered ? 2 : x.pipeline == Pipeline::multistage ? x.stages : 0;
+    };
+    if (buffered(row) > 0 && buffered(row) == buffered(e)) {
+        row.pipeline = e.pipeline;
+        row.stages = e.stages;
+    }
+    if (row.warps == 0 || e.warps == 0) row.warps = e.warps;
+    const Shape2 unsaid{};
+    if (row.warp == unsaid || e.warp == unsaid) row.warp = e.warp;
+    if (row.thread == unsaid || e.thread == unsaid) row.thread = e.thread;
+    row.traits = e.traits;
+    if (row.engine != Engine::cpu || row.rung.empty() || e.rung.empty()) row.rung = e.rung;
+    return row == e;
 }
 
 std::vector<std::string> unread_words(const Measurement& row, const Experiment& e) {

@@ -160,6 +160,8 @@ void add_mask(const Experiment& whole, Pass pass, i64 rows_tile, i64 cols_tile, 
 }  // namespace
 
 std::vector<Kernel> plan(const Experiment& e) {
+    const auto unknown = [](const std::optional<Tile>& t) { return !t || t->is_best(); };
+    if (e.tile.is_best() || (e.pass == Pass::train && (unknown(e.tile_dgrad) || unknown(e.tile_wgrad)))) return {};
     std::vector<Kernel> kernels;
     const bool unfused = e.fusion == Fusion::unfused;
     switch (e.pass) {

@@ -57,7 +57,7 @@ struct Kernel {
     i64 flops() const { return matmul ? 2 * extent.rows * extent.cols * extent.red * batch : 0; }
 };
 
-/// The kernels of `e`, whose tiles must be resolved (none "best").
+/// The kernels of `e`; none while a tile of a pass is "best" or not yet found.
 std::vector<Kernel> plan(const Experiment& e);
 
 /// Compulsory bytes of the operation, reads and writes apart: its own operands once each, whatever the fusion. A ready

@@ -293,7 +293,7 @@ std::vector<SweepRow> sweep(const Experiment& e, const Catalogue& devices, const
     };
     const bool whole_tile = varied(SweepWord::bm) && varied(SweepWord::bn) && varied(SweepWord::bk);
     if (whole_tile) one.tile = {1, 1, 1};  // under train the forward tile is swept; the backward passes keep theirs
-    if (const Fit resolved = resolve_best(one, d); !resolved.ok() && !whole_tile) {
+    if (const Fit resolved = resolve_best(one, d); !resolved.ok()) {
         SweepRow none;
         none.experiment = e;
         none.fit = resolved;

@@ -90,7 +90,8 @@ void close_up_cta(KernelTimeline& t, const CtaWork& w, double fill, double step,
     t.close_up.push_back(std::move(multiply.lane));
 }
 
-void lay_out_cta(KernelTimeline& t, const CtaWork& w, double kernel_us) {
+void lay_out_cta(KernelTimeline& t, CtaWork w, double kernel_us) {
+    if (w.shared == 0) w.ctas = std::min(w.ctas, std::ceil(w.tiles / w.sms));  // a grid that is no full wave
     const TimeModel all = without({Term::power, Term::launch});
     const double slots = w.ctas * w.sms, launch = std::min(w.launch, kernel_us / us);
     // What a wave takes, whatever comes once a kernel: the second of two.

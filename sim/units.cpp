@@ -84,7 +84,7 @@ std::string format_kib(double bytes) {
 }
 
 std::string format_us(double microseconds) {
-    if (microseconds != 0 && std::fabs(microseconds) < 0.01) return scaled(microseconds, tiny_times);
+    if (microseconds != 0 && std::fabs(microseconds) < 0.1) return scaled(microseconds, tiny_times);
     return scaled(microseconds, times);
 }
 

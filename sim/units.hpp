@@ -18,7 +18,7 @@ constexpr i64 round_up(i64 a, i64 b) { return ceil_div(a, b) * b; }
 std::string format_bytes(double bytes);
 /// "227 KiB", "50 MiB": on-chip capacities, binary, exact when whole.
 std::string format_kib(double bytes);
-/// "35.0 ms", "812 µs", "0.27 µs"; below a hundredth of that "9.90 ns", "15.6 ps".
+/// "35.0 ms", "812 µs", "0.27 µs"; below a tenth of one "9.90 ns", "15.6 ps".
 std::string format_us(double microseconds);
 /// "197 TFLOP/s", "3.2 GFLOP/s".
 std::string format_flops(double flops_per_second);

@@ -10,6 +10,7 @@
 
 #include "gui/plot.hpp"
 #include "gui/presets.hpp"
+#include "gui/run.hpp"
 #include "gui/terms.hpp"
 #include "gui/walk.hpp"
 #include "sim/time.hpp"
@@ -621,4 +622,34 @@ TEST_CASE("kernels shows the ladder and the source; run under glass, each line s
     robot.lab->paste(tpu);
     robot.rest();
     CHECK(robot.sees("choose a GPU"));
+}
+
+TEST_CASE("scenes whose tiles are not found, and passes whose first kernel has no close-up, are drawn in every view") {
+    for (const char* scene : {"h200-sxm 64x64x64 bf16 train fused ctas 40", "tpu-v5e 64x31x100 e4m3 train unfused",
+                              "h200-sxm 4096x4096x4096 bf16 dgrad unfused", "t4 300x31x20 f32 wgrad unfused"})
+        for (const gui::ViewRow& row : gui::views()) {
+            if (gui::name_of(row) == "measure") continue;
+            gui::ShotOptions options;
+            options.width = 700;
+            options.height = 500;
+            options.view = gui::name_of(row);
+            CAPTURE(scene);
+            CAPTURE(options.view);
+            CHECK_FALSE(gui::screenshot(scene, options, sim::Catalogue::builtin()).text.empty());
+        }
+}
+
+TEST_CASE("what is shown as measured is of the very scene") {
+    const auto measured = [](const std::string& scene) {
+        Robot robot(scene);
+        const gui::MeasuredRow* m = robot.lab->measured.of(robot.lab->document.experiment());
+        return m ? *m->row.time_us : 0;
+    };
+    const std::string rungs = "rtx-a6000 4096x4096x4096 f32 forward none tile 32x32x32 rung ";
+    CHECK(measured(rungs + "01_naive") > 4 * measured(rungs + "02_coalesced"));
+    CHECK(measured(rungs + "03_shared_tile") < measured(rungs + "02_coalesced"));
+    const std::string keras = "tpu-v5e 8192x8192x8192 f32 forward fused tile 128x128x8192";
+    CHECK(measured(keras) == doctest::Approx(35000).epsilon(0.01));
+    CHECK(measured(keras + " vmem 64MiB") == 0);
+    CHECK(measured("h100-sxm5 4096x4096x4096 bf16 forward none tile 128x256x64 sms 1") == 0);
 }

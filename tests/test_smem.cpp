@@ -123,3 +123,12 @@ TEST_CASE("an SM holds the CTAs that are said, or the reason is what runs out") 
     CHECK(why("tile 128x128x8 ctas 40").starts_with("ctas 40: an SM holds "));
     CHECK(why("tile 128x128x8 thread 4x4 ctas 2") == "ctas 2: an SM holds 1 such CTAs (warps)");
 }
+
+TEST_CASE("rung 03 has a thread an output, as its kernel has") {
+    const auto time = [](const std::string& words) {
+        const std::string text = "rtx-a6000 4096x4096x4096 f32 forward none tile 32x32x32 rung 03_shared_tile" + words;
+        return predict(parse_experiment(text, tests::catalogue()), tests::catalogue()).predicted.value().time_us;
+    };
+    CHECK(time("") == time(" thread 1x1"));
+    CHECK(time("") > 2 * time(" thread 4x4"));
+}

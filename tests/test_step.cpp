@@ -6,7 +6,9 @@
 #include <map>
 
 #include "sim/count.hpp"
+#include "sim/report.hpp"
 #include "sim/step.hpp"
+#include "sim/sweep.hpp"
 #include "tests/random_experiment.hpp"
 
 using namespace sim;
@@ -86,4 +88,20 @@ TEST_CASE("nothing has happened at step 0") {
     CHECK(s.dram_read_bytes == 0);
     CHECK(s.touches.empty());
     CHECK(s.steps == 8);
+}
+
+TEST_CASE("no kernels are planned while a tile of a pass is not found") {
+    for (const char* text : {"rtx-a6000 127x127x512 e4m3 train upstream", "tpu-v5e 64x31x100 e4m3 train unfused",
+                             "h200-sxm 64x64x64 bf16 train fused ctas 40",
+                             "tpu-v5e 64x100x512 f16 train fused tile 64x256x256 buffers 2"}) {
+        CAPTURE(text);
+        Experiment e = parse_experiment(text, tests::catalogue());
+        const Device& d = tests::catalogue().at(e.device);
+        CHECK_FALSE(resolve_best(e, d).ok());
+        CHECK(plan(e).empty());
+        CHECK(step_at(e, d, plan(e), 3).steps == 0);
+        const auto rows = sweep(e, tests::catalogue(), {});
+        REQUIRE(rows.size() == 1);
+        CHECK_FALSE(rows[0].fit.ok());
+    }
 }

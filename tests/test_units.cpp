@@ -49,11 +49,11 @@ TEST_CASE("on-chip capacity is binary and exact where it is whole") {
 TEST_CASE("times are µs below a millisecond, ms below a second") {
     CHECK(format_us(0) == "0 µs");
     CHECK(format_us(0.27) == "0.27 µs");
-    CHECK(format_us(0.0156) == "0.0156 µs");
+    CHECK(format_us(0.0156) == "15.6 ns");
     CHECK(format_us(0.0099) == "9.90 ns");
     CHECK(format_us(1.56e-5) == "15.6 ps");
     CHECK(format_us(1e306) == "1e+300 s");
-    CHECK(format_us(0.0123) == "0.0123 µs");
+    CHECK(format_us(0.0123) == "12.3 ns");
     CHECK(format_us(5) == "5.00 µs");
     CHECK(format_us(812) == "812 µs");
     CHECK(format_us(35013) == "35.0 ms");
