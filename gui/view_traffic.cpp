@@ -183,7 +183,8 @@ void causes_table(Lab& lab, const sim::LevelTraffic& t) {
     if (!ImGui::BeginTable("causes", static_cast<int>(shown.size()) + 1, flags, {width, 0})) return;
     ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
     ImGui::TableNextColumn();
-    ImGui::TextDisabled("%s", tr(Str::operand));
+    ImGui::TextDisabled("%s", shortened(tr(Str::operand), ImGui::GetContentRegionAvail().x).c_str());
+    tip(tr(Str::operand));
     for (const Column* c : shown) {
         ImGui::TableNextColumn();
         text_right(shortened(tr(c->name), ImGui::GetContentRegionAvail().x), colours().dim);
